@@ -78,6 +78,7 @@ firmware:
 	$(call say,Building the kernel of the card)
 	@{ scripts/firmware.sh build $(BUILD)/obj/card/kernel.elf && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-host.elf --features host && \
+	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-alone.elf --features alone && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-symmetric.elf --features symmetric; } || \
 	  [ $$? = 77 -a -z "$${CI:-}" ]
 
@@ -199,8 +200,9 @@ bench-compile: deps build
 # PAPER: further options of `flick bench paper`.
 paper: build
 	@$(BUILD)/bin/flick bench paper $(if $(SNAP),--snap '$(SNAP)') $(if $(GRAPHS),--graphs $(GRAPHS)) $(PAPER)
-	@if [ -e $(LIB)/card/kernel.elf ]; then $(BUILD)/bin/flick bench paper nanvix && $(BUILD)/bin/flick bench paper migration; \
-	  else echo 'paper: the measurements of the Nanvix paper are skipped: no kernel of the card (make says why)'; fi
+	@if [ -e $(LIB)/card/kernel.elf ]; then $(BUILD)/bin/flick bench paper nanvix && $(BUILD)/bin/flick bench paper migration && \
+	  $(BUILD)/bin/flick bench paper firmware $(if $(GRAPHS),--graphs $(GRAPHS)); \
+	  else echo 'paper: what needs the kernel of the card is skipped (make says why)'; fi
 
 # LINUX: further options of scripts/linux.sh.
 linux: build

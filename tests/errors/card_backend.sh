@@ -12,7 +12,7 @@ refused() { # MACHINE WORDS...
 refused virt 'no tile of kind "host"'
 refused nowhere 'no machine of this name'
 refused ./missing.toml 'cannot be read'
-FLICK_PLATFORM=near-memory refused card 'a timed run'
+FLICK_CHECK=device refused card 'FLICK_CHECK=device'
 # A machine without a compiler for the card's harts has no kernel.
 [ -e "$card" ] || exit 0
 status 0 ./prog

@@ -102,6 +102,7 @@ busy() {
   wait $load 2>/dev/null || true
   return "$status"
 }
+. "$here/card.sh"
 to_pipe() { "$@" | cat; }
 other_record() {
   local long=$work/a-record-with-a-much-longer-name-than-the-other-one-has

@@ -9,7 +9,7 @@ use crate::descriptor::Descriptor;
 /// The library's file, beside `libflick.so`.
 pub const LIBRARY: &str = "libflick-card.so";
 /// The name of a value of type [`Functions`].
-pub const FUNCTIONS: &CStr = c"__flick_card_3";
+pub const FUNCTIONS: &CStr = c"__flick_card_4";
 
 /// What machine there is to be.
 #[repr(C)]
@@ -26,6 +26,8 @@ pub struct Setup {
     pub inject: *const u8,
     /// See `inject`.
     pub inject_size: usize,
+    /// Whether the machine takes the times of its file, and shares its clock with the owners.
+    pub is_timed: bool,
     /// Room for a reason, which gets a fragment of UTF-8 for people if there is none.
     pub reason: [u8; 512],
     /// Bytes of it.
@@ -38,7 +40,7 @@ pub struct Setup {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderKind {
-    /// `owner` executes its code on `hart`, `budget` instructions at most.
+    /// `owner` executes its code on `hart`, `budget` instructions at most, or picoseconds in a timed run.
     Run = 0,
     /// `message` is for its owner.
     Message = 1,
@@ -62,6 +64,9 @@ pub struct Order {
     pub budget: u64,
     /// The ISA of the hart, as `flick_riscv::Isa::bits` gives it.
     pub isa: u64,
+    /// The virtual time at which the hart has come to the code, or the message to the host. Picoseconds
+    /// since the machine was booted.
+    pub time: u64,
     /// Of [`OrderKind::Message`].
     pub message: Descriptor,
 }
@@ -107,30 +112,42 @@ impl Default for HartRow {
     }
 }
 
-/// The cause of no exception, in [`Functions::executed`].
+/// The cause of no exception, in [`Executed`].
 pub const NO_EXCEPTION: u64 = u64::MAX;
+
+/// What an owner has done on a hart that was lent.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Executed {
+    /// The hart.
+    pub hart: u32,
+    /// Instructions.
+    pub instructions: u64,
+    /// Picoseconds that they have taken, in a timed run.
+    pub time: u64,
+    /// The hart's fcsr.
+    pub fcsr: u64,
+    /// The exception that it takes, if that is not [`NO_EXCEPTION`], and its `mtval`.
+    pub cause: u64,
+    /// See `cause`.
+    pub value: u64,
+}
 
 /// What the library does. One thread calls at a time, with all signals blocked. Nothing waits.
 #[repr(C)]
 pub struct Functions {
     /// Makes the machine, and boots it. False: there is none, for a reason.
     pub open: unsafe extern "C" fn(&mut Setup) -> bool,
-    /// A descriptor for the card. False: the ring is full; it has room again after some `advance`.
-    pub send: unsafe extern "C" fn(&Descriptor) -> bool,
+    /// A descriptor for the card, which comes at a virtual time in a timed run. False: the ring is full; it
+    /// has room again after some `advance`.
+    pub send: unsafe extern "C" fn(&Descriptor, time: u64) -> bool,
     /// Runs the machine up to what comes next.
     pub advance: unsafe extern "C" fn(&mut Order),
     /// Loads the registers of a hart that is lent into a `flick_engine::Hart`: x, f and pc.
     pub registers: unsafe extern "C" fn(hart: u32, registers: *mut c_void),
-    /// The owner has executed so many instructions on a hart that is lent, which is back with these
-    /// registers (a `flick_engine::Hart`) and this fcsr. It goes on, or takes an exception.
-    pub executed: unsafe extern "C" fn(
-        hart: u32,
-        instructions: u64,
-        registers: *const c_void,
-        fcsr: u64,
-        cause: u64,
-        value: u64,
-    ),
+    /// An owner has executed code on a hart that is lent, which is back with these registers (a
+    /// `flick_engine::Hart`). It goes on, or takes an exception.
+    pub executed: unsafe extern "C" fn(&Executed, registers: *const c_void),
     /// In a child of `fork`, before anything else: the machine is the child's own from now on.
     pub forked: unsafe extern "C" fn(),
     /// What has been counted: instructions of all harts, those of owners, descriptors there and back, and

@@ -13,12 +13,13 @@ use flick_driver::{Error, Root};
 
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
 use crate::{finish, flick, measured, scratch, variable};
-use crate::{measure_migration, measure_nanvix};
+use crate::{measure_firmware, measure_migration, measure_nanvix};
 
 /// The paper's machine; with what else is known of it where a constant was fitted; and with slower
 /// migration.
-const PLATFORM: &str = "flick-isca20";
-const FITTED: &str = "flick-isca20-fitted";
+pub const PAPER: &str = "flick-isca20";
+const PLATFORM: &str = PAPER;
+pub const FITTED: &str = "flick-isca20-fitted";
 const LINES: [(&str, &str); 3] = [
     ("Flick", PLATFORM),
     ("500 µs", "flick-isca20-500us"),
@@ -53,9 +54,11 @@ pub struct Options {
     only_report: bool,
 }
 
-/// Other papers than Flick's.
+/// Other papers than Flick's, and other worlds.
 #[derive(Subcommand)]
 enum Other {
+    /// The paper's tables and figures again, with the card's kernel in the path of each call
+    Firmware(measure_firmware::Options),
     /// The measurements of the Nanvix paper (SBESC 2019), on the kernel of the card and the machine
     /// mppa256
     Nanvix(measure_nanvix::Options),
@@ -99,6 +102,7 @@ impl Options {
 
 pub fn run(options: &Options) -> Result<(), Error> {
     match &options.other {
+        Some(Other::Firmware(options)) => return measure_firmware::run(options),
         Some(Other::Nanvix(options)) => return measure_nanvix::run(options),
         Some(Other::Migration(options)) => return measure_migration::run(options),
         None => {}
@@ -200,7 +204,7 @@ fn measure(options: &Options, extent: &Extent, raw: &Path) -> Result<(), Error> 
     execute(&mut runs, raw)
 }
 
-fn build(dir: &Path) -> Result<(), Error> {
+pub fn build(dir: &Path) -> Result<(), Error> {
     let sources = Root::find()?.dir().join("share/flick/bench/paper");
     for (program, files) in [
         ("null", &["null.c"][..]),

@@ -4,7 +4,7 @@
 //! unit, one after the other. What kernels send comes to the first endpoint, and is for the outside. The
 //! memory of the tile is that of the host's process.
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use flick_abi::card;
@@ -39,6 +39,8 @@ const AGAIN: u32 = 1 << 16;
 const ENDPOINT: usize = core::mem::offset_of!(Descriptor, endpoint);
 /// Picoseconds until then.
 const PAUSE: Time = 1_000_000;
+/// The token of the time at which the next descriptor of [`State::coming`] comes.
+const COMES: u32 = AGAIN + 1;
 
 /// The memory of the host's process, as the card reaches it.
 pub trait HostSpace {
@@ -63,8 +65,8 @@ impl HostSpace for NoSpace {
     }
 }
 
-/// Descriptors that have come from the card, the oldest first. The outside takes them.
-pub type Arrived = Rc<RefCell<VecDeque<Descriptor>>>;
+/// Descriptors that have come from the card, and when, the oldest first. The outside takes them.
+pub type Arrived = Rc<RefCell<VecDeque<(Descriptor, Time)>>>;
 
 /// What a bank of the bridge does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +84,10 @@ enum Does {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     ring: VecDeque<Bytes>,
+    /// Descriptors that come to the ring at these times.
+    coming: BTreeMap<(Time, u64), Bytes>,
+    /// How many of them there were.
+    came: u64,
     sender: Does,
     receiver: Does,
     /// Messages that were no descriptors.
@@ -206,6 +212,20 @@ impl HostTile {
         })
     }
 
+    /// Descriptors whose time has come go into the ring.
+    fn let_come(&mut self, around: &mut dyn Surroundings) {
+        let now = around.now();
+        while let Some(first) = self.state.coming.first_entry() {
+            let (time, _) = *first.key();
+            if time > now {
+                around.schedule(COMES, time);
+                break;
+            }
+            self.state.ring.push_back(first.remove());
+        }
+        self.go_on(around);
+    }
+
     /// Goes on with what has been waited for.
     fn go_on(&mut self, around: &mut dyn Surroundings) {
         while self.go_on_sending(around) {}
@@ -233,7 +253,7 @@ impl HostTile {
                         return false;
                     }
                 }
-                Err(_) => self.refuse_first(card::Error::Dead),
+                Err(_) => self.refuse_first(card::Error::Dead, around.now()),
             }
             self.state.sender = Does::Nothing;
         }
@@ -257,7 +277,7 @@ impl HostTile {
             let first = Descriptor::from_bytes(bytes);
             let (tile, endpoint) = first.map_or((u16::MAX, 0), |all| (all.tile, all.endpoint));
             if tile >= self.kernels {
-                self.refuse_first(card::Error::NotFound);
+                self.refuse_first(card::Error::NotFound, around.now());
                 continue;
             }
             self.buffers[..DESCRIPTOR_SIZE].copy_from_slice(bytes);
@@ -304,16 +324,17 @@ impl HostTile {
     }
 
     /// The oldest descriptor of the ring cannot be sent. Its owner is told.
-    fn refuse_first(&mut self, error: card::Error) {
+    fn refuse_first(&mut self, error: card::Error, now: Time) {
         let first = self.state.ring.pop_front();
         let first = first.and_then(|Bytes(bytes)| Descriptor::from_bytes(&bytes));
         if let Some(first) = first.filter(|first| first.kind != DESCRIPTOR_END) {
-            self.arrived.borrow_mut().push_back(Descriptor {
+            let answer = Descriptor {
                 kind: DESCRIPTOR_RETURN,
                 endpoint: 0,
                 error: error as u32,
                 ..first
-            });
+            };
+            self.arrived.borrow_mut().push_back((answer, now));
         }
     }
 
@@ -338,7 +359,10 @@ impl HostTile {
             let slot = (at - INCOMING) >> LOG2_DESCRIPTOR_SLOT;
             let start = (at - OUTGOING) as usize + HEADER_SIZE;
             match Descriptor::from_bytes(&self.buffers[start..start + DESCRIPTOR_SIZE]) {
-                Some(descriptor) => self.arrived.borrow_mut().push_back(descriptor),
+                Some(descriptor) => {
+                    let arrived = (descriptor, around.now());
+                    self.arrived.borrow_mut().push_back(arrived);
+                }
                 None => self.state.strange += 1,
             }
             self.state.receiver = Does::Acknowledges;
@@ -427,6 +451,9 @@ impl Device for HostTile {
             self.state.sender = Does::Nothing;
             return self.go_on(around);
         }
+        if token == COMES {
+            return self.let_come(around);
+        }
         self.with_unit(around, |unit, inside| unit.event(token, inside));
     }
 
@@ -434,13 +461,27 @@ impl Device for HostTile {
         self.with_unit(around, |unit, inside| unit.packet(packet, inside));
     }
 
-    /// A whole descriptor, or none if the ring is full.
+    /// A whole descriptor, or none if the ring is full. Behind it there may be the time at which it comes.
     fn input(&mut self, bytes: &[u8], around: &mut dyn Surroundings) -> usize {
-        if bytes.len() != DESCRIPTOR_SIZE || self.state.ring.len() == RING {
+        let Some((descriptor, time)) = bytes.split_at_checked(DESCRIPTOR_SIZE) else {
+            return 0;
+        };
+        let time: Option<[u8; 8]> = match time.is_empty() {
+            true => Some([0; 8]),
+            false => time.try_into().ok(),
+        };
+        let Some(time) = time.map(Time::from_le_bytes) else {
+            return 0;
+        };
+        let State {
+            ring, coming, came, ..
+        } = &mut self.state;
+        if ring.len() + coming.len() >= RING {
             return 0;
         }
-        self.state.ring.push_back(Bytes(bytes.to_vec()));
-        self.go_on(around);
+        coming.insert((time, *came), Bytes(descriptor.to_vec()));
+        *came += 1;
+        self.let_come(around);
         bytes.len()
     }
 
@@ -454,23 +495,30 @@ impl Device for HostTile {
 
     fn save(&self) -> Vec<u8> {
         let arrived = self.arrived.borrow();
-        let arrived: Vec<Bytes> = arrived.iter().map(|d| Bytes(d.bytes().to_vec())).collect();
+        let arrived: Vec<(Bytes, Time)> = arrived
+            .iter()
+            .map(|(descriptor, time)| (Bytes(descriptor.bytes().to_vec()), *time))
+            .collect();
         let buffers = Bytes(self.buffers.clone());
         save_state(&(Bytes(self.unit.save()), &self.state, buffers, arrived))
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
         const DEVICE: &str = "host's tile";
-        type Saved = (Bytes, State, Bytes, Vec<Bytes>);
+        type Saved = (Bytes, State, Bytes, Vec<(Bytes, Time)>);
         let (unit, state, buffers, arrived): Saved = load_state(DEVICE, state)?;
         let is_whole = |Bytes(bytes): &Bytes| bytes.len() == DESCRIPTOR_SIZE;
-        let mut all = state.ring.iter().chain(&arrived);
-        let fits = state.ring.len() <= RING && all.all(is_whole) && buffers.0.len() == BUFFERS;
+        let came = arrived.iter().map(|(bytes, _)| bytes);
+        let mut all = state.ring.iter().chain(state.coming.values()).chain(came);
+        let fits = state.ring.len() + state.coming.len() <= RING
+            && state.coming.keys().all(|&(_, number)| number < state.came)
+            && all.all(is_whole)
+            && buffers.0.len() == BUFFERS;
         check_state(DEVICE, fits, "its ring or its buffers are of another tile")?;
         self.unit.load(&unit.0)?;
         let descriptors = arrived
             .iter()
-            .filter_map(|bytes| Descriptor::from_bytes(&bytes.0));
+            .filter_map(|(bytes, time)| Some((Descriptor::from_bytes(&bytes.0)?, *time)));
         *self.arrived.borrow_mut() = descriptors.collect();
         (self.state, self.buffers) = (state, buffers.0);
         Ok(())

@@ -187,6 +187,11 @@ impl World {
     fn give(&mut self, descriptor: &Descriptor) -> bool {
         self.host.input(&descriptor.bytes(), &mut self.outside) != 0
     }
+
+    fn give_at(&mut self, descriptor: &Descriptor, time: u64) -> bool {
+        let bytes = [&descriptor.bytes()[..], &time.to_le_bytes()].concat();
+        self.host.input(&bytes, &mut self.outside) != 0
+    }
 }
 
 fn call(number: u64) -> Descriptor {
@@ -218,7 +223,8 @@ fn descriptors_go_both_ways() {
         let sent = world.execute(CommandWord::new(Command::Send, TO_HOST));
         assert_eq!(sent, Ok(0));
         world.pass();
-        assert_eq!(world.arrived.borrow_mut().pop_front(), Some(answer));
+        let arrived = world.arrived.borrow_mut().pop_front();
+        assert_eq!(arrived.map(|(arrived, _)| arrived), Some(answer));
     }
 }
 
@@ -288,6 +294,48 @@ fn a_hart_that_waits_gets_its_descriptor() {
     assert_eq!(world.take(), Some(call(50)));
 }
 
+#[test]
+fn a_descriptor_of_a_later_time_comes_then() {
+    let mut world = World::new(Box::new(NoSpace));
+    world.begin();
+    let (second, third) = (1_000_000_000, 2_000_000_000);
+    assert!(world.give_at(&call(3), third));
+    assert!(world.give_at(&call(2), second));
+    assert!(world.give(&call(1)));
+    assert_eq!(
+        world
+            .host
+            .input(&[0; DESCRIPTOR_SIZE + 3], &mut world.outside),
+        0
+    );
+    assert_eq!(world.host.input(&[0; 3], &mut world.outside), 0);
+    world.pass();
+    assert_eq!(world.take(), Some(call(1)));
+    // Those that are to come are a part of the state.
+    let saved = world.host.save();
+    world.host.load(&saved).unwrap();
+    assert!(world.host.save() == saved);
+    for (number, time) in [(2, second), (3, third)] {
+        let taken = loop {
+            world.pass();
+            if let Some(taken) = world.take() {
+                break taken;
+            }
+        };
+        assert_eq!(taken, call(number));
+        assert!(world.outside.now >= time);
+        assert!(
+            world.outside.now < time + 200_000_000,
+            "{}",
+            world.outside.now
+        );
+    }
+    // What is past comes at once.
+    assert!(world.give_at(&call(4), 5));
+    world.pass();
+    assert_eq!(world.take(), Some(call(4)));
+}
+
 /// Nothing is lost, and the order stays, whoever is full or not there yet.
 #[test]
 fn a_full_ring_makes_its_sender_wait() {
@@ -328,7 +376,8 @@ fn what_cannot_be_sent_is_refused() {
         error: card::Error::NotFound as u32,
         ..elsewhere
     };
-    assert_eq!(world.arrived.borrow_mut().pop_front(), Some(refused));
+    let arrived = world.arrived.borrow_mut().pop_front();
+    assert_eq!(arrived.map(|(arrived, _)| arrived), Some(refused));
     let short = &call(4).bytes()[..DESCRIPTOR_SIZE - 1];
     assert_eq!(world.host.input(short, &mut world.outside), 0);
     world.pass();

@@ -220,6 +220,11 @@ impl Timing {
         (self.elapsed.get() + executed) / self.costs.period
     }
 
+    /// What an exception takes.
+    pub(crate) fn trap(&self) -> Time {
+        self.costs.trap
+    }
+
     /// Instructions that have completed in timed mode.
     pub(crate) fn instructions(&self) -> u64 {
         self.instructions.get()

@@ -195,9 +195,7 @@ pub fn timing_of_tiles<'t>(
         slice: SLICE_CYCLES,
     };
     for (number, tile) in tiles.into_iter().enumerate() {
-        // A device answers as a memory does.
-        let main = tile.main_memory().map(memory_shape);
-        let device = main.map_or(0, |memory| memory.latency);
+        let device = picoseconds(tile.device_latency as f64);
         let harts = tile.harts.iter().enumerate();
         timing
             .harts

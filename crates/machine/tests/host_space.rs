@@ -123,7 +123,7 @@ fn an_owner_executes_the_code() {
         assert_eq!((registers.pc, registers.x[18]), (0x5555_1234_5678, 7));
         // Its budget is over.
         registers.pc = 0x7777_0000;
-        machine.lent_has_executed(0, first.budget, (&registers, 0));
+        machine.lent_has_executed(0, (first.budget, 0), (&registers, 0));
         machine.end_lent(0, None);
         let second = lent(machine);
         assert_eq!(second.owner, 5);
@@ -134,7 +134,7 @@ fn an_owner_executes_the_code() {
         assert_eq!(registers.pc, 0x7777_0000);
         (registers.x[0], registers.x[19], registers.x[20]) = (3, 12, 0x4444);
         (registers.x[9], registers.pc) = (0x4444, 0x4444);
-        machine.lent_has_executed(0, 10, (&registers, 0xe1));
+        machine.lent_has_executed(0, (10, 0), (&registers, 0xe1));
         machine.end_lent(0, Some((12, 0x4444)));
         assert!(machine.take_lent().is_none());
         let end = status(machine);

@@ -5,6 +5,7 @@
 //! | file | step |
 //! |---|---|
 //! | `platform/` | reads a platform file, from Flick or from the user, into a [`Platform`] |
+//! | `document_settings.rs` | `KEY=VALUE`: changes a file before it is read |
 //! | `memory_system/` | caches, TLBs, banks and coherence of a tile of the simulated machine |
 //! | `network/` | the time of packets on the links between tiles of the simulated machine |
 //! | `machine/` | reads a machine file into a [`machine::Machine`] |
@@ -26,6 +27,7 @@ mod allocation_marks;
 pub mod branch_predictor;
 mod call_stack;
 pub mod core_costs;
+mod document_settings;
 pub mod faults;
 pub mod machine;
 pub mod memory_system;

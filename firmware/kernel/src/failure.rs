@@ -21,7 +21,7 @@ pub fn begin(map: &MachineMap) {
 /// The hart's record, if it runs programs: the stack is in its page.
 fn local() -> Option<&'static HartLocal> {
     // The hart may have locks, so that the others cannot go on.
-    if cfg!(feature = "symmetric") {
+    if cfg!(any(feature = "symmetric", feature = "alone")) {
         return None;
     }
     let map = MAP.get()?;

@@ -172,7 +172,7 @@ pub struct HartPage {
     pub command: CommandLine,
     local: UnsafeCell<HartLocal>,
     /// What the hart tells itself, as bits of `command`.
-    #[cfg(feature = "symmetric")]
+    #[cfg(any(feature = "symmetric", feature = "alone"))]
     own: core::sync::atomic::AtomicU64,
 }
 
@@ -189,7 +189,7 @@ impl HartPage {
             call: CallLine::default(),
             command: CommandLine::default(),
             local: UnsafeCell::new(local),
-            #[cfg(feature = "symmetric")]
+            #[cfg(any(feature = "symmetric", feature = "alone"))]
             own: Default::default(),
         };
         // SAFETY: a frame has room for it, and nobody else uses it.
@@ -226,12 +226,21 @@ impl HartPage {
     pub fn is_own(&self) -> bool {
         self.local().addr() as u64 == crate::csr_read!(mscratch)
     }
+}
 
+#[cfg(any(feature = "symmetric", feature = "alone"))]
+impl HartPage {
     /// The hart will do so behind the call.
     pub fn tell_own(&self, flags: u64) {
         let before = self.own.load(core::sync::atomic::Ordering::Relaxed);
         let all = before | flags;
         self.own.store(all, core::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// Has it told itself something?
+    #[cfg(feature = "alone")]
+    pub fn has_own(&self) -> bool {
+        self.own.load(core::sync::atomic::Ordering::Relaxed) != 0
     }
 
     /// What it has told itself.

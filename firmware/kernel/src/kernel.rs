@@ -63,6 +63,9 @@ pub struct Kernel {
     /// Threads of the host.
     #[cfg(feature = "host")]
     pub host: crate::host::Host,
+    /// When time is looked at again.
+    #[cfg(feature = "alone")]
+    pub timer: u64,
 }
 
 /// How harts are told.
@@ -103,6 +106,16 @@ impl Harts {
         if flags & STARTS != 0 && page.is_own() {
             return page.tell_own(flags);
         }
+        #[cfg(feature = "alone")]
+        return page.tell_own(flags);
+        #[cfg(not(feature = "alone"))]
+        self.interrupt(page, hart, flags);
+    }
+
+    /// Another hart gets a command.
+    #[cfg(not(feature = "alone"))]
+    #[inline(always)]
+    fn interrupt(&mut self, page: &HartPage, hart: u8, flags: u64) {
         // The hart runs a thread, perhaps, if it does not wait for an answer.
         let sleeps = page.command.give(flags);
         if sleeps || self.interrupts || flags & STARTS == 0 {
@@ -242,6 +255,8 @@ impl Kernel {
             tiles: Tiles::new(),
             #[cfg(feature = "host")]
             host: crate::host::Host::new(),
+            #[cfg(feature = "alone")]
+            timer: 0,
             harts: Harts {
                 pages: [None; MOST_HARTS],
                 clint: Clint::new(&MachineMap::new()),

@@ -35,7 +35,7 @@ unsafe impl Sync for KernelCell {}
 static KERNEL: KernelCell = KernelCell(UnsafeCell::new(Kernel::new()));
 
 /// The kernel's state.
-#[cfg(feature = "symmetric")]
+#[cfg(any(feature = "symmetric", feature = "alone"))]
 pub fn state() -> *mut Kernel {
     KERNEL.0.get()
 }
@@ -94,8 +94,19 @@ extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
     }
     #[cfg(feature = "symmetric")]
     crate::symmetric::attend_for_ever(held);
-    #[cfg(not(feature = "symmetric"))]
+    #[cfg(feature = "alone")]
+    begin_alone(kernel);
+    #[cfg(not(any(feature = "symmetric", feature = "alone")))]
     serve_for_ever(kernel)
+}
+
+/// The kernel's own hart runs threads.
+#[cfg(feature = "alone")]
+fn begin_alone(kernel: &Kernel) -> ! {
+    match kernel.harts.pages[kernel.map.kernel_hart] {
+        Some(page) => crate::user_hart::user_hart_begin(core::ptr::from_ref(page).cast_mut()),
+        None => stop_quietly(),
+    }
 }
 
 fn stop_quietly() -> ! {
@@ -178,7 +189,8 @@ fn begin_harts(kernel: &mut Kernel) {
             continue;
         }
         // A hart that executes calls needs a larger stack.
-        let (frame, pages) = match cfg!(feature = "symmetric") {
+        let executes = cfg!(any(feature = "symmetric", feature = "alone"));
+        let (frame, pages) = match executes {
             false => (kernel.frames.allocate(), 1),
             true => (kernel.frames.allocate_many(3), 3),
         };
@@ -233,6 +245,9 @@ fn begin_harts(kernel: &mut Kernel) {
         }
     }
     kernel.harts.pages = pages;
+    if cfg!(feature = "alone") {
+        return;
+    }
     release(table);
     let used = pages.iter().enumerate().filter(|(_, page)| page.is_some());
     used.for_each(|(hart, _)| kernel.harts.clint.interrupt(hart));
@@ -241,13 +256,17 @@ fn begin_harts(kernel: &mut Kernel) {
 /// What a hart needs to talk with the host itself, with its slot in a page.
 #[cfg(feature = "host")]
 fn direct(kernel: &Kernel, hart: usize, slots: Option<u64>) -> Option<crate::host_hart::Direct> {
+    // A hart that is alone has to serve the kernel while its thread waits.
+    let slots = slots.filter(|_| !cfg!(feature = "alone"));
     let (unit, host) = (kernel.tiles.unit?, kernel.map.host?);
     unit.direct(hart, (kernel.map.tile.0, host), slots?)
 }
 
 /// What a hart needs for its unit.
 fn hart_unit(kernel: &Kernel, hart: usize) -> HartUnit {
-    let unit = kernel.tiles.unit.and_then(|unit| unit.begin_hart(hart));
+    // The hart's bank is the kernel's, if it is alone.
+    let unit = kernel.tiles.unit.filter(|_| !cfg!(feature = "alone"));
+    let unit = unit.and_then(|unit| unit.begin_hart(hart));
     let (registers, endpoints) = unit.unzip();
     let [message, memory] = endpoints.unwrap_or_default();
     HartUnit {

@@ -1,9 +1,11 @@
 //! The kernel of a tile (`docs/kernel.md`). One hart runs it, and serves the programs on the others.
 #![no_std]
 #![no_main]
-// The symmetric kernel leaves what harts tell each other about calls unused.
-#![cfg_attr(feature = "symmetric", allow(dead_code))]
+// Harts that execute their calls leave what harts tell each other about calls unused.
+#![cfg_attr(any(feature = "symmetric", feature = "alone"), allow(dead_code))]
 
+#[cfg(feature = "alone")]
+mod alone;
 mod archive_files;
 mod backtrace;
 mod cache;

@@ -25,6 +25,10 @@ unsafe extern "C" {
 
 /// Software interrupts, in `mie` and `mcause`.
 pub const SOFTWARE: u64 = 8;
+#[cfg(not(feature = "alone"))]
+const INTERRUPTS: u64 = SOFTWARE;
+#[cfg(feature = "alone")]
+use crate::kernel_hart::INTERRUPTS;
 const SOFTWARE_CAUSE: u64 = 1 << 63 | 3;
 const ILLEGAL: u64 = 2;
 const CALL: u64 = 8;
@@ -33,7 +37,7 @@ const MACHINE: u64 = 3 << 11;
 
 /// From `start.S`: the hart runs programs from now on.
 #[unsafe(no_mangle)]
-extern "C" fn user_hart_begin(page: *mut HartPage) -> ! {
+pub extern "C" fn user_hart_begin(page: *mut HartPage) -> ! {
     // SAFETY: `start.S` has the page from the kernel hart's table; the record is this hart's.
     let local = unsafe { &mut *(*page).local() };
     // SAFETY: traps go to the entry for programs, which finds that the kernel runs. Programs may access
@@ -50,7 +54,7 @@ extern "C" fn user_hart_begin(page: *mut HartPage) -> ! {
     // SAFETY: as before.
     unsafe {
         csr_write!(satp, 0);
-        csr_write!(mie, SOFTWARE);
+        csr_write!(mie, INTERRUPTS);
     }
     #[cfg(feature = "host")]
     local.host.begin();
@@ -95,6 +99,8 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
                 _ => remote(local, PREEMPTED, [0; 6]),
             }
         }
+        #[cfg(feature = "alone")]
+        interrupt if interrupt >> 63 != 0 => crate::alone::interrupted(local),
         ILLEGAL if float_state::is_off() && float_state::is_there() => {
             // The thread's first instruction of floating point, or one that is illegal all the same.
             float_state::load(local, context);
@@ -183,7 +189,9 @@ fn remote_call(local: &mut HartLocal, context: &Context, why: u64) -> *mut Conte
 fn ask_for(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Context {
     #[cfg(feature = "symmetric")]
     return crate::symmetric::serve(local, number, arguments);
-    #[cfg(not(feature = "symmetric"))]
+    #[cfg(feature = "alone")]
+    return crate::alone::serve(local, number, arguments);
+    #[cfg(not(any(feature = "symmetric", feature = "alone")))]
     {
         HartPage::of(local).call.write(number, arguments);
         ask(local)
@@ -191,7 +199,7 @@ fn ask_for(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut Cont
 }
 
 /// Says that the call line is complete, and waits for the answer.
-#[cfg(not(feature = "symmetric"))]
+#[cfg(not(any(feature = "symmetric", feature = "alone")))]
 #[inline(always)]
 fn ask(local: &mut HartLocal) -> *mut Context {
     point!("ask");
@@ -217,7 +225,7 @@ pub fn remote(local: &mut HartLocal, number: u64, arguments: [u64; 6]) -> *mut C
 }
 
 /// What the hart has told itself, as bits of `command`.
-#[cfg(not(feature = "symmetric"))]
+#[cfg(not(any(feature = "symmetric", feature = "alone")))]
 #[inline(always)]
 fn take_own(_: &mut HartLocal) -> u64 {
     0
@@ -276,7 +284,11 @@ extern "C" fn light_wait(local: &mut HartLocal, mut flags: u64) -> *mut Context 
     }
 }
 
+#[cfg(feature = "alone")]
+use crate::alone::take_flags;
+
 /// Waits for flags of the command line: the hart looks for some time, and then it sleeps.
+#[cfg(not(feature = "alone"))]
 #[inline(always)]
 fn take_flags(local: &mut HartLocal) -> u64 {
     let own = take_own(local);
@@ -435,7 +447,7 @@ extern "C" fn kernel_broken(cause: u64, pc: u64, value: u64) -> ! {
 
 /// The kernel on this hart has failed: the kernel hart is told, and the hart stops.
 pub fn report_broken(local: &HartLocal, cause: u64, pc: u64, value: u64) -> ! {
-    if cfg!(feature = "symmetric") {
+    if cfg!(any(feature = "symmetric", feature = "alone")) {
         crate::failure::broken(cause, pc, value);
     }
     let page = HartPage::of(local);

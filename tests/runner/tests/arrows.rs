@@ -35,6 +35,7 @@ const PARTS: [(&str, &[&str]); 28] = [
             "flick-abi",
             "flick-diagnostics",
             "flick-exec",
+            "flick-timing",
         ],
     ),
     (

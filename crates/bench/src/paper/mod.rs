@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use flick_image::output;
 
-pub use cited::{DATASETS, Dataset, PAUSE};
-pub use paper_bars::{Check, csv as check_csv, table as check_table};
+pub use cited::{DATASETS, Dataset, HOST_NXP_HOST, NXP_HOST_NXP, PAUSE};
+pub use paper_bars::{Check, csv as check_csv, table as check_table, within};
+pub use paper_tables::off;
 pub use plot::{Curves, Plot};
 pub use read::{Chase, Null, Search, Times, cells, number};
 

@@ -14,7 +14,7 @@ pub struct Check {
 }
 
 /// `value` within a share of `of`.
-fn within(name: String, value: f64, of: f64, share: f64) -> Check {
+pub fn within(name: String, value: f64, of: f64, share: f64) -> Check {
     let off = value / of - 1.0;
     Check {
         name,

@@ -12,7 +12,7 @@ fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
 }
 
 /// What a figure is off another's, as people write it.
-fn off(value: f64, paper: f64) -> String {
+pub fn off(value: f64, paper: f64) -> String {
     format!("{:+.1} %", (value / paper - 1.0) * 100.0)
 }
 

@@ -3,6 +3,7 @@
 use flick_engine::Hart;
 use flick_engine::fp::fcsr::Fcsr;
 use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER, Isa};
+use flick_timing::memory_system::Time;
 
 use super::{Privileged, Processor};
 use crate::bus::Bus;
@@ -38,9 +39,14 @@ impl<B: Bus> Processor<'_, B> {
         self.fcsr.value()
     }
 
-    /// Between slices: the owner has executed so many instructions, and the hart has these registers and
-    /// this fcsr. The owner executes its vector instructions with registers of its own.
-    pub fn has_executed(&mut self, instructions: u64, registers: &Hart, fcsr: u64) {
+    /// Between slices: the owner has executed so many instructions in so many cycles, and the hart has these
+    /// registers and this fcsr. The owner executes its vector instructions with registers of its own.
+    pub fn has_executed(
+        &mut self,
+        (instructions, cycles): (u64, u64),
+        registers: &Hart,
+        fcsr: u64,
+    ) {
         self.hart.x = registers.x;
         self.hart.x[0] = 0;
         self.hart.pc = registers.pc;
@@ -49,12 +55,13 @@ impl<B: Bus> Processor<'_, B> {
             self.fcsr = Fcsr::new(fcsr);
             self.core.make_dirty();
         }
-        self.core.counts.cycles += instructions;
+        self.core.counts.cycles += cycles;
         self.core.counts.instructions += instructions;
     }
 
-    /// Between slices: the hart takes an exception at its next instruction, which takes a cycle.
-    pub fn take_exception(&mut self, cause: u64, value: u64) {
+    /// Between slices: the hart takes an exception at its next instruction. Returns the time that it takes in
+    /// timed mode; `None`: a cycle.
+    pub fn take_exception(&mut self, cause: u64, value: u64) -> Option<Time> {
         let core = &mut self.core;
         core.view.reservation.forget();
         core.counts.cycles += 1;
@@ -62,5 +69,6 @@ impl<B: Bus> Processor<'_, B> {
         self.hart.pc = core.registers.raise(cause, value, self.hart.pc);
         core.keep(0, Change::Exception(cause));
         core.refresh();
+        core.view.timing().map(|timing| timing.trap())
     }
 }

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `lib.rs` | the functions |
 //! | `process_machine.rs` | the machine, and what comes next in it |
+//! | `machine_clock.rs` | the virtual time of the machine, as its owners see it |
 //! | `ran.rs` | what functions have executed, for `flick stat` |
 //! | `process_space.rs` | the memory of the process, for the card's copy unit |
 //!
@@ -18,6 +19,7 @@
 //! program's `malloc`.
 #![warn(missing_docs)]
 
+mod machine_clock;
 mod process_machine;
 mod process_space;
 mod ran;
@@ -26,7 +28,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-use flick_abi::card_interface::{Functions, HartRow, Order, OrderKind, RanRow, Setup};
+use flick_abi::card_interface::{Executed, Functions, HartRow, Order, OrderKind, RanRow, Setup};
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
 
@@ -82,7 +84,7 @@ unsafe fn with<R>(f: impl FnOnce(&mut Driver) -> R) -> Option<R> {
 
 /// See [`Functions`].
 #[unsafe(no_mangle)]
-pub static __flick_card_3: Functions = Functions {
+pub static __flick_card_4: Functions = Functions {
     open,
     send,
     advance,
@@ -104,7 +106,7 @@ unsafe extern "C" fn open(setup: &mut Setup) -> bool {
     let machine = text(setup.machine, setup.machine_size);
     let kernel = text(setup.kernel, setup.kernel_size);
     let inject = text(setup.inject, setup.inject_size);
-    match Driver::open(&machine, &kernel, &inject) {
+    match Driver::open(&machine, &kernel, &inject, setup.is_timed) {
         Ok(driver) => {
             setup.vlen = driver.vlen();
             // SAFETY: the caller has the token.
@@ -120,9 +122,9 @@ unsafe extern "C" fn open(setup: &mut Setup) -> bool {
     }
 }
 
-unsafe extern "C" fn send(descriptor: &Descriptor) -> bool {
+unsafe extern "C" fn send(descriptor: &Descriptor, time: u64) -> bool {
     // SAFETY: the caller has the token.
-    unsafe { with(|driver| driver.send(descriptor)) }.unwrap_or(false)
+    unsafe { with(|driver| driver.send(descriptor, time)) }.unwrap_or(false)
 }
 
 unsafe extern "C" fn advance(order: &mut Order) {
@@ -136,19 +138,9 @@ unsafe extern "C" fn registers(hart: u32, registers: *mut c_void) {
     unsafe { with(|driver| driver.registers(hart, &mut *registers.cast::<Hart>())) };
 }
 
-unsafe extern "C" fn executed(
-    hart: u32,
-    instructions: u64,
-    registers: *const c_void,
-    fcsr: u64,
-    cause: u64,
-    value: u64,
-) {
+unsafe extern "C" fn executed(executed: &Executed, registers: *const c_void) {
     // SAFETY: as above.
-    unsafe {
-        let registers = &*registers.cast::<Hart>();
-        with(|driver| driver.executed(hart, instructions, (registers, fcsr), (cause, value)));
-    }
+    unsafe { with(|driver| driver.executed(executed, &*registers.cast::<Hart>())) };
 }
 
 unsafe extern "C" fn forked() {

@@ -1,6 +1,9 @@
 //! The machine of the process, and what comes next in it.
-use flick_abi::card_interface::{HartRow, NO_EXCEPTION, Order, OrderKind};
-use flick_abi::descriptor::Descriptor;
+use std::path::{Path, PathBuf};
+
+use flick_abi::card;
+use flick_abi::card_interface::{Executed, HartRow, NO_EXCEPTION, Order, OrderKind};
+use flick_abi::descriptor::{DESCRIPTOR_RETURN, Descriptor};
 use flick_device::Arrived;
 use flick_engine::Hart;
 use flick_machine::{
@@ -11,11 +14,19 @@ use flick_riscv::Isa;
 use flick_timing::faults::{self, Fault};
 use flick_timing::machine;
 
+use crate::machine_clock::MachineClock;
 use crate::process_space::ProcessSpace;
 use crate::ran::Ran;
 
 /// Turns in which a kernel has booted, or never will.
 const MOST_TURNS: u32 = 1_000_000;
+
+/// Picoseconds after which a request that was refused for now comes again: the hart of who was in the way has
+/// to come to it meanwhile.
+const PAUSE: u64 = 10_000_000;
+
+/// The kernel of a tile whose one hart also runs the threads.
+const ALONE: &str = "kernel-alone.elf";
 
 /// The machine.
 pub struct Driver {
@@ -24,6 +35,9 @@ pub struct Driver {
     host: &'static Board,
     arrived: Arrived,
     has_ended: bool,
+    /// The last message has said that its request is to come again.
+    is_busy: bool,
+    clock: MachineClock,
     /// Instructions of owners, by hart.
     owned: Vec<u64>,
     /// Instructions of each hart until the kernel waited for the first program.
@@ -32,6 +46,15 @@ pub struct Driver {
     pub ran: Ran,
     sent: u64,
     received: u64,
+}
+
+/// The file of the kernel: that of tiles with one hart is beside the other one.
+fn kernel_for(description: &machine::Machine, kernel: &str) -> PathBuf {
+    let mut harts = description.tiles.iter().map(|tile| tile.harts.len());
+    match harts.all(|harts| harts <= 1) {
+        true => Path::new(kernel).with_file_name(ALONE),
+        false => kernel.into(),
+    }
 }
 
 /// The kernel prints to standard error.
@@ -54,7 +77,7 @@ fn faults_of(path: &str, description: &machine::Machine) -> Result<Vec<Fault>, S
 impl Driver {
     /// Makes the machine of a name or file, with the kernel in a file and the faults in a file, and boots
     /// it. An error is for people.
-    pub fn open(name: &str, kernel: &str, inject: &str) -> Result<Self, String> {
+    pub fn open(name: &str, kernel: &str, inject: &str, is_timed: bool) -> Result<Self, String> {
         let description = machine::Machine::load(name, &[]).map_err(|error| error.to_string())?;
         let missing = description.missing();
         if let Some(first) = missing.first() {
@@ -68,8 +91,9 @@ impl Driver {
         if !description.tiles.iter().any(has_space) {
             return Err(format!("no hart of the machine {name} has `host-space`"));
         }
-        let firmware = std::fs::read(kernel)
-            .map_err(|error| format!("the kernel {kernel} cannot be read: {error}"))?;
+        let kernel = kernel_for(&description, kernel);
+        let firmware = std::fs::read(&kernel)
+            .map_err(|error| format!("the kernel {} cannot be read: {error}", kernel.display()))?;
         let mut systems = System::all(&description).map_err(|error| error.to_string())?;
         let boards = boards_of(&systems, &description.links, vec![], Some(host));
         // The machine lives as long as the process.
@@ -94,6 +118,8 @@ impl Driver {
             host,
             arrived,
             has_ended: false,
+            is_busy: false,
+            clock: MachineClock::default(),
             owned: vec![0; harts],
             booted: vec![0; harts],
             ran: Ran::default(),
@@ -102,6 +128,9 @@ impl Driver {
         };
         driver.boot()?;
         driver.booted = driver.machine.instructions();
+        if is_timed {
+            driver.clock = MachineClock::begin_timed(&mut driver.machine, &description);
+        }
         Ok(driver)
     }
 
@@ -123,10 +152,16 @@ impl Driver {
         harts.max().unwrap_or(0)
     }
 
-    /// A descriptor for the card. False: the ring is full.
-    pub fn send(&mut self, descriptor: &Descriptor) -> bool {
+    /// A descriptor for the card, which comes at this time in a timed run. False: the ring is full.
+    pub fn send(&mut self, descriptor: &Descriptor, time: u64) -> bool {
         let bytes = descriptor.bytes();
-        let is_sent = self.machine.descriptor_from_outside(self.host, &bytes);
+        let time = match self.clock.is_timed() {
+            true => self.clock.of_owner(time),
+            false => self.machine.now(),
+        };
+        let pause = if self.is_busy { PAUSE } else { 0 };
+        let is_sent = self.machine.descriptor_at(self.host, &bytes, time + pause);
+        self.is_busy &= !is_sent;
         self.sent += u64::from(is_sent);
         is_sent
     }
@@ -134,9 +169,12 @@ impl Driver {
     /// Runs the machine up to what is not its own.
     pub fn advance(&mut self, order: &mut Order) {
         loop {
-            if let Some(message) = self.arrived.borrow_mut().pop_front() {
+            if let Some((message, time)) = self.arrived.borrow_mut().pop_front() {
                 self.received += 1;
+                self.is_busy =
+                    message.kind == DESCRIPTOR_RETURN && message.error == card::Error::Busy as u32;
                 (order.kind, order.message) = (OrderKind::Message, message);
+                order.time = self.clock.of_machine(time);
                 return;
             }
             if self.has_ended {
@@ -156,6 +194,10 @@ impl Driver {
                 order.hart = lent.hart as u32;
                 order.isa = lent.isa.bits();
                 (order.owner, order.budget) = (lent.owner, lent.budget);
+                order.time = self.clock.of_machine(lent.time);
+                if self.clock.is_timed() {
+                    order.budget *= self.machine.period(lent.hart).unwrap_or(1);
+                }
                 return;
             }
         }
@@ -169,17 +211,14 @@ impl Driver {
     }
 
     /// A lent hart is back.
-    pub fn executed(
-        &mut self,
-        hart: u32,
-        instructions: u64,
-        state: (&Hart, u64),
-        (cause, value): (u64, u64),
-    ) {
-        let hart = hart as usize;
-        self.owned[hart] += instructions;
-        self.machine.lent_has_executed(hart, instructions, state);
-        let exception = (cause != NO_EXCEPTION).then_some((cause, value));
+    pub fn executed(&mut self, executed: &Executed, registers: &Hart) {
+        let hart = executed.hart as usize;
+        let state = (registers, executed.fcsr);
+        let spent = (executed.instructions, executed.time);
+        self.owned[hart] += executed.instructions;
+        self.machine.lent_has_executed(hart, spent, state);
+        let exception = (executed.cause, executed.value);
+        let exception = (executed.cause != NO_EXCEPTION).then_some(exception);
         self.machine.end_lent(hart, exception);
     }
 

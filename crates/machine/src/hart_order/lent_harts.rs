@@ -21,10 +21,12 @@ pub struct Lent {
     pub hart: usize,
     /// The owner of its code, as `satp` has it.
     pub owner: u64,
-    /// Instructions that the owner may execute.
+    /// Cycles of the hart that the owner may use.
     pub budget: u64,
-    /// Those that the hart has.
+    /// The instructions that the hart has.
     pub isa: Isa,
+    /// The virtual time at which the hart has come to the code.
+    pub time: Time,
 }
 
 /// Whether there are owners, and the hart that is to be lent.
@@ -76,26 +78,27 @@ impl Machine<'_> {
             owner,
             budget,
             isa: unit.processor.isa(),
+            time,
         });
     }
 
-    /// A descriptor from outside for the card, by the board of the host's tile. False: its ring is full.
-    pub fn descriptor_from_outside(&mut self, host: &Board, bytes: &[u8]) -> bool {
+    /// A descriptor from outside for the card, by the board of the host's tile, at a virtual time that may be
+    /// to come. False: its ring is full.
+    pub fn descriptor_at(&mut self, host: &Board, bytes: &[u8], time: Time) -> bool {
         let now = self.wiring.now();
+        let mut bytes = [bytes, &time.to_le_bytes()].concat();
         let (word, bits, left) = self.lent.corrupts;
-        if left == 0 {
-            return host.input_to_unit(bytes, now) != 0;
-        }
-        let mut changed = bytes.to_vec();
-        if let Some(place) = changed.get_mut(8 * word..8 * word + 8) {
+        if left > 0
+            && let Some(place) = bytes.get_mut(8 * word..8 * word + 8)
+        {
             let bits = bits.to_le_bytes();
             place
                 .iter_mut()
                 .zip(bits)
                 .for_each(|(byte, bits)| *byte ^= bits);
         }
-        let is_sent = host.input_to_unit(&changed, now) != 0;
-        self.lent.corrupts.2 = left - u64::from(is_sent);
+        let is_sent = host.input_to_unit(&bytes, now) != 0;
+        self.lent.corrupts.2 = left - u64::from(left > 0 && is_sent);
         is_sent
     }
 
@@ -127,12 +130,23 @@ impl Machine<'_> {
         self.harts.get(hart).map(|unit| &unit.processor.hart)
     }
 
-    /// The owner of a lent hart has executed so many instructions, and leaves these registers and this
-    /// fcsr in it.
-    pub fn lent_has_executed(&mut self, hart: usize, instructions: u64, state: (&Hart, u64)) {
+    /// The owner of a lent hart has executed so many instructions in so much time, and leaves these registers
+    /// and this fcsr in it. In functional mode each takes a cycle.
+    pub fn lent_has_executed(
+        &mut self,
+        hart: usize,
+        (instructions, time): (u64, Time),
+        state: (&Hart, u64),
+    ) {
+        let is_timed = self.is_timed;
         if let Some(unit) = self.harts.get_mut(hart) {
-            unit.processor.has_executed(instructions, state.0, state.1);
-            unit.time += instructions * unit.period;
+            let (cycles, time) = match is_timed {
+                true => (time / unit.period, time),
+                false => (instructions, instructions * unit.period),
+            };
+            let counted = (instructions, cycles);
+            unit.processor.has_executed(counted, state.0, state.1);
+            unit.time += time;
         }
         self.keep_order(hart);
     }
@@ -147,8 +161,8 @@ impl Machine<'_> {
     /// A lent hart is back: it goes on, or takes an exception (`mcause`, `mtval`).
     pub fn end_lent(&mut self, hart: usize, exception: Option<(u64, u64)>) {
         if let (Some(unit), Some((cause, value))) = (self.harts.get_mut(hart), exception) {
-            unit.processor.take_exception(cause, value);
-            unit.time += unit.period;
+            let time = unit.processor.take_exception(cause, value);
+            unit.time += time.unwrap_or(unit.period);
         }
         self.keep_order(hart);
     }

@@ -43,6 +43,8 @@ pub struct Tile {
     pub memories: Vec<Memory>,
     /// Devices in the order of the file, which is that of the device tree, too.
     pub devices: Vec<Device>,
+    /// Femtoseconds of an access of a device or of the DTU's registers.
+    pub device_latency: u64,
     /// The communication unit.
     pub dtu: Option<Dtu>,
     /// Units for custom opcodes, which harts name ([`Hart::unit`]).

@@ -9,12 +9,10 @@
 //! | `device_entries.rs` | devices |
 //! | `link_reader.rs` | links |
 //! | `whole_checks.rs` | what is wrong between entries that are right by themselves |
-//! | `document_settings.rs` | `--set KEY=VALUE` |
 //! | `missing_parts.rs` | entries whose behaviour this version lacks |
 //! | `shipped_machines.rs` | the files in `machines/` |
 mod core_reader;
 mod device_entries;
-mod document_settings;
 mod link_reader;
 mod machine_parts;
 #[cfg(test)]
@@ -30,9 +28,9 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-use crate::Platform;
 pub use crate::platform::Error;
 use crate::platform::toml_reader::{Source, Table};
+use crate::{Platform, document_settings};
 pub use flick_riscv::Mmu;
 pub use machine_parts::{
     Accelerator, Arbitration, Cache, Coherence, CoreModel, Device, DeviceKind, Dtu, Hart,
@@ -48,7 +46,8 @@ const REFERENCE: &str = "docs/machine-files.md";
 
 impl Machine {
     /// The shipped machine of this name, or the machine in the file of this path, with `settings`
-    /// (`KEY=VALUE`). A name that contains a `/` or ends with `.toml` is a path.
+    /// (`KEY=VALUE`). A name that contains a `/` or ends with `.toml` is a path. Behind the name there may
+    /// be more settings, with a comma in front of each.
     ///
     /// ```
     /// use flick_timing::machine::Machine;
@@ -58,6 +57,9 @@ impl Machine {
     /// assert_eq!(machine.tiles[0].harts.len(), 2);
     /// ```
     pub fn load(name: &str, settings: &[String]) -> Result<Self, Error> {
+        let (name, mut own) = document_settings::of_name(name);
+        own.extend_from_slice(settings);
+        let settings = &own;
         let path = Path::new(name);
         if !name.contains('/') && !name.ends_with(".toml") {
             let text = shipped_machines::text(name).ok_or_else(|| Error {
@@ -89,12 +91,7 @@ impl Machine {
             )
         })?;
         let values = document_settings::values(settings);
-        for (number, setting) in settings.iter().enumerate() {
-            let at = Source::position_of_setting(text, number);
-            let value = values.get(number).map_or("", String::as_str);
-            document_settings::apply(document.get_mut(), setting, value, at.clone())
-                .map_err(|(what, help)| source.error(at, what, help))?;
-        }
+        document_settings::apply_all(&source, text, (settings, &values), &mut document)?;
         let mut root = Table::of_document(&source, &document);
         let machine = read(file, &mut root)?;
         root.end()?;

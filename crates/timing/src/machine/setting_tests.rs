@@ -91,3 +91,26 @@ fn settings_choose_how_many_tiles_there_are() {
         assert!(names.eq(["kernel", "user0", "user1", "user2"]));
     }
 }
+
+#[test]
+fn settings_may_stand_behind_a_name() {
+    let load = |name: &str| super::Machine::load(name, &["tile.0.name=b".to_owned()]);
+    let machine = load("virt,harts=2,timebase=5 MHz").unwrap();
+    assert_eq!(
+        (machine.tiles[0].harts.len(), machine.timebase),
+        (2, 5_000_000)
+    );
+    assert_eq!(machine.tiles[0].name, "b");
+    let error = load("virt,harts").unwrap_err();
+    assert!(error.to_string().contains("it has no ="), "{error}");
+    let platform = crate::Platform::load("near-memory,nxp.clock=2 GHz").unwrap();
+    assert_eq!(platform.nxp.cycle, 5e5);
+    for (name, what) in [
+        ("near-memory,nxp.clock=2 parsecs", "nxp.clock"),
+        ("near-memory,nxp.clocks=2 GHz", "nxp.clocks"),
+        ("near-memory,", "it has no ="),
+    ] {
+        let error = crate::Platform::load(name).unwrap_err();
+        assert!(error.to_string().contains(what), "{error}");
+    }
+}

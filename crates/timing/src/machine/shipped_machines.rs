@@ -6,7 +6,7 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: [(&str, &str); 8] = shipped!(
+const SHIPPED: [(&str, &str); 9] = shipped!(
     "virt",
     "spike-rvv",
     "rocket-rvv",
@@ -14,7 +14,8 @@ const SHIPPED: [(&str, &str); 8] = shipped!(
     "card",
     "m3x-noc",
     "m3x-pcie",
-    "flick-isca20"
+    "flick-isca20",
+    "flick-isca20-harts"
 );
 
 /// The names that [`super::Machine::load`] knows.

@@ -91,6 +91,11 @@ fn tile(table: &mut Table<'_>, cores: &[CoreModel]) -> Result<Tile, Error> {
     };
     let memories = memories(table)?;
     let devices = devices(table, &harts)?;
+    // A device answers as a memory does.
+    let mut main = memories.iter();
+    let main = main.find(|memory| memory.usage == MemoryUsage::Main);
+    let default = main.map_or(0, |memory| memory.latency);
+    let device_latency = table.quantity_or("device-latency", &TIME, default as f64)? as u64;
     let dtu = match table.table_if("dtu")? {
         Some(table) => Some(dtu(table, clock)?),
         None => None,
@@ -103,6 +108,7 @@ fn tile(table: &mut Table<'_>, cores: &[CoreModel]) -> Result<Tile, Error> {
         coherence,
         memories,
         devices,
+        device_latency,
         dtu,
         units,
         line,

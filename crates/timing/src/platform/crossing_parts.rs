@@ -52,6 +52,37 @@ pub struct Crossing {
     pub host_returns: Parts,
 }
 
+impl Crossing {
+    /// What the host does of it. The rest is what a card's link and harts do, which a simulated machine
+    /// executes (`docs/card.md`, "What is charged").
+    ///
+    /// Where the NxP leaves, `switch` is its own; so it is a part of `switch` where the NxP's thread comes.
+    pub fn of_host(&self) -> Self {
+        let leaves = |parts: &Parts, nxp: &Parts| {
+            let mut host = [0; PARTS.len()];
+            for part in [Part::Fault, Part::Handler, Part::Descriptor] {
+                host[part as usize] = parts[part as usize];
+            }
+            let switch = Part::Switch as usize;
+            host[switch] = parts[switch].saturating_sub(nxp[switch]);
+            host
+        };
+        let comes = |parts: &Parts| {
+            let mut host = [0; PARTS.len()];
+            for part in [Part::Interrupt, Part::Wake] {
+                host[part as usize] = parts[part as usize];
+            }
+            host
+        };
+        Self {
+            host_calls_nxp: leaves(&self.host_calls_nxp, &self.nxp_returns),
+            nxp_returns: comes(&self.nxp_returns),
+            nxp_calls_host: comes(&self.nxp_calls_host),
+            host_returns: leaves(&self.host_returns, &self.nxp_calls_host),
+        }
+    }
+}
+
 pub fn read(mut table: Table<'_>) -> Result<Crossing, Error> {
     let crossing = Crossing {
         host_calls_nxp: parts(table.table_even_empty("host-calls-nxp")?)?,

@@ -12,6 +12,8 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
+use crate::document_settings;
+
 pub use self::core_model::{
     Cache, Core, HOST_CLASSES, Memory, NXP_CLASSES, NxpClass, REGIONS, Region, Tlb,
 };
@@ -54,8 +56,10 @@ pub struct Platform {
 
 impl Platform {
     /// The shipped platform of this name, or the platform in the file of this path. A name that
-    /// contains a `/` or ends with `.toml` is a path.
+    /// contains a `/` or ends with `.toml` is a path. Behind it there may be settings, with a comma in front
+    /// of each: `near-memory,nxp.clock=2 GHz`.
     pub fn load(name: &str) -> Result<Self, Error> {
+        let (name, settings) = document_settings::of_name(name);
         if !name.contains('/') && !name.ends_with(".toml") {
             let text = shipped::text(name).ok_or_else(|| Error {
                 file: name.to_owned(),
@@ -64,7 +68,7 @@ impl Platform {
                 help: flick_names::use_one_of(name, &shipped::names())
                     + "; or give the path of a file (./my.toml)",
             })?;
-            return Self::parse(name, text);
+            return Self::with(name, text, &settings);
         }
         let text = std::fs::read_to_string(Path::new(name)).map_err(|error| Error {
             file: name.to_owned(),
@@ -75,19 +79,26 @@ impl Platform {
                 shipped::names().join(", ")
             ),
         })?;
-        Self::parse(name, &text)
+        Self::with(name, &text, &settings)
     }
 
     /// `file` is for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
-        let source = Source::new(file, text, "docs/timing.md");
-        let document = DeTable::parse(text).map_err(|error| {
+        Self::with(file, text, &[])
+    }
+
+    /// The same with settings ([`document_settings`]).
+    fn with(file: &str, text: &str, settings: &[String]) -> Result<Self, Error> {
+        let source = Source::new(file, text, "docs/timing.md").with_settings(settings);
+        let mut document = DeTable::parse(text).map_err(|error| {
             source.error(
                 error.span().unwrap_or(0..0),
                 format!("not TOML: {}", error.message()),
                 "correct it (https://toml.io)",
             )
         })?;
+        let values = document_settings::values(settings);
+        document_settings::apply_all(&source, text, (settings, &values), &mut document)?;
         let mut root = Table::of_document(&source, &document);
         let name = root.text("name")?;
         let description = root.text("description")?;

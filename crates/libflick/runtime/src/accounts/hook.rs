@@ -32,8 +32,13 @@ pub trait Accounts {
     fn instructions(context: &mut Context);
 
     /// Runs the hart from its pc under an observer of an account, if one is to see each
-    /// instruction.
-    fn observe<M: Memory>(context: &mut Context, memory: &M, code: &CodeRegion) -> Option<Exit>;
+    /// instruction, until it leaves the code, or in a timed run until a time of the thread's.
+    fn observe<M: Memory>(
+        context: &mut Context,
+        memory: &M,
+        code: &CodeRegion,
+        until: u128,
+    ) -> Option<Exit>;
 
     /// Whether the interpreter counts its instructions.
     const COUNT: bool;
@@ -62,7 +67,12 @@ impl Accounts for Closed {
     fn instructions(_context: &mut Context) {}
 
     #[inline]
-    fn observe<M: Memory>(_context: &mut Context, _memory: &M, _code: &CodeRegion) -> Option<Exit> {
+    fn observe<M: Memory>(
+        _context: &mut Context,
+        _memory: &M,
+        _code: &CodeRegion,
+        _until: u128,
+    ) -> Option<Exit> {
         None
     }
 
@@ -108,7 +118,12 @@ impl Accounts for Open {
         stats::instructions(std::mem::take(&mut context.retired));
     }
 
-    fn observe<M: Memory>(context: &mut Context, memory: &M, code: &CodeRegion) -> Option<Exit> {
+    fn observe<M: Memory>(
+        context: &mut Context,
+        memory: &M,
+        code: &CodeRegion,
+        until: u128,
+    ) -> Option<Exit> {
         let hart = &mut context.hart;
         if device_check::enabled() {
             let mut watcher = Watcher::begin();
@@ -121,7 +136,7 @@ impl Accounts for Open {
         if !timed::enabled() {
             return None;
         }
-        let (exit, instructions) = timed::crossing_costs::observe(hart, memory, code)?;
+        let (exit, instructions) = timed::crossing_costs::observe(hart, memory, code, until)?;
         context.retired += instructions;
         Some(exit)
     }

@@ -87,7 +87,7 @@ fn run<A: Accounts>(
     code: &CodeRegion,
     interpret: bool,
 ) -> Result<u64, Exit> {
-    if let Some(exit) = A::observe(context, &MEMORY, code) {
+    if let Some(exit) = A::observe(context, &MEMORY, code, u128::MAX) {
         return Err(exit);
     }
     if translation::enabled() {

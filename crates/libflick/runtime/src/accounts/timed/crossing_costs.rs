@@ -1,7 +1,7 @@
 //! Charges crossings, and keeps the accounts of call sites.
 use std::ptr;
 
-use flick_engine::{CodeRegion, Exit, Hart, Memory, ProcessCore, Unlimited};
+use flick_engine::{CodeRegion, Exit, Hart, InstructionBudget, Memory, ProcessCore, Unlimited};
 use flick_events::trace::{How, Side};
 use flick_timing::platform::Parts;
 use flick_timing::{NoSampler, Sampler, Spent, Timed, Worlds};
@@ -15,6 +15,7 @@ use super::state::{self, Frame, State};
 use super::trace::{self, ResidencySampler};
 use super::{library, queue, ways_out};
 use crate::thread::Current;
+use crate::thread::crossing_code;
 use crate::thread::entered::Entered;
 
 /// Charges a crossing; the time before it.
@@ -34,7 +35,8 @@ fn take_core(state: &mut State) {
 
 /// The thread leaves it, and learns how long it had to wait for it, if there are others.
 fn leave_core(state: &mut State) {
-    if state::are_several() {
+    // On a card the kernel has let it wait.
+    if state::are_several() && !crossing_code::on_card() {
         let femtoseconds = |time: u128| u64::try_from(time).unwrap_or(u64::MAX);
         let residency = state.now().saturating_sub(state.came);
         let (core, wait) = queue::occupy(femtoseconds(state.came), femtoseconds(residency));
@@ -72,7 +74,7 @@ pub fn called(act: &Entered) {
     if let Some(frame) = frame(state) {
         *frame = new;
     }
-    let parts = &setting.platform.crossing.host_calls_nxp;
+    let parts = &setting.crossing.host_calls_nxp;
     let now = pay(state, parts);
     trace::enter_nxp(state, now, site, Current::depth(), parts);
     take_core(state);
@@ -85,7 +87,7 @@ pub fn returned() {
     };
     let state = &mut *state;
     leave_core(state);
-    let parts = &setting.platform.crossing.nxp_returns;
+    let parts = &setting.crossing.nxp_returns;
     let now = pay(state, parts);
     trace::leave(state, now, Side::Host, How::Return, Current::depth(), parts);
     state.stir();
@@ -122,10 +124,11 @@ pub fn calls_host(target: u64) {
     // SAFETY: this thread's clock.
     let clock = unsafe { clock().read() };
     let inside = state.with_calls(ways_out::calls_host).unwrap_or_default();
-    let local = library::local(target).is_some();
+    // On a card, host functions are the host's.
+    let local = !crossing_code::on_card() && library::local(target).is_some();
     if !local {
         leave_core(state);
-        let parts = &setting.platform.crossing.nxp_calls_host;
+        let parts = &setting.crossing.nxp_calls_host;
         let now = pay(state, parts);
         trace::enter_host(state, now, target, Current::depth(), parts);
         crossings::enter_host(state, Current::depth());
@@ -180,31 +183,54 @@ pub fn came_back(frames: Option<usize>) {
 
 fn back_to_nxp(state: &mut State, how: How) {
     let Some(setting) = setting() else { return };
-    let parts = &setting.platform.crossing.host_returns;
+    let parts = &setting.crossing.host_returns;
     let now = pay(state, parts);
     trace::leave(state, now, Side::Nxp, how, Current::depth(), parts);
     take_core(state);
 }
 
-/// Runs `hart` under an observer, and charges what that has counted: the exit, and how many
-/// instructions.
-pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Option<(Exit, u64)> {
+/// Instructions that are executed, at least, before the time is looked at.
+const FEWEST: u64 = 16;
+
+/// Runs `hart` under an observer until it leaves the code, or until the thread's time is `until`, and charges
+/// what that has counted: the exit, and how many instructions.
+pub fn observe<M: Memory>(
+    hart: &mut Hart,
+    memory: &M,
+    code: &CodeRegion,
+    until: u128,
+) -> Option<(Exit, u64)> {
     /// One residency, and what the sampler does at its end.
     fn residency<M: Memory, S: Sampler>(
         (hart, memory, code): (&mut Hart, &M, &CodeRegion),
         worlds: &mut Worlds,
+        within: Option<u64>,
         sampler: S,
         end: impl FnOnce(&mut S, &Spent),
     ) -> Option<(Exit, Spent)> {
-        let costs = &setting()?.costs;
+        let setting = setting()?;
         // SAFETY: they are borrowed for as long as the observer lives.
-        let mut observer = unsafe { Timed::new(costs, worlds, layout(Some(code)), sampler) };
-        let exit = flick_engine::run(
-            hart,
-            &mut ProcessCore::counting(memory, code),
-            &mut observer,
-            &mut Unlimited,
-        );
+        let mut observer =
+            unsafe { Timed::new(&setting.costs, worlds, layout(Some(code)), sampler) };
+        let mut core = ProcessCore::counting(memory, code);
+        let exit = match within {
+            None => flick_engine::run(hart, &mut core, &mut observer, &mut Unlimited),
+            Some(within) => loop {
+                let left = within.saturating_sub(observer.spent.migrating());
+                if left == 0 {
+                    break Exit::Budget;
+                }
+                // What instructions take is known behind them.
+                let left = (left as f64 / setting.platform.nxp.cycle) as u64 / FEWEST;
+                let mut budget = InstructionBudget {
+                    left: left.max(FEWEST),
+                };
+                let exit = flick_engine::run(hart, &mut core, &mut observer, &mut budget);
+                if exit != Exit::Budget {
+                    break exit;
+                }
+            },
+        };
         let spent = observer.spent;
         end(observer.sampler(), &spent);
         Some((exit, spent))
@@ -213,6 +239,10 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
     let pc = hart.pc;
     let what = (hart, memory, code);
     let now = state.now();
+    let within = (until != u128::MAX).then(|| {
+        let within = until.saturating_sub(now);
+        u64::try_from(within).unwrap_or(u64::MAX)
+    });
     let State {
         worlds,
         tracer,
@@ -221,12 +251,12 @@ pub fn observe<M: Memory>(hart: &mut Hart, memory: &M, code: &CodeRegion) -> Opt
     } = &mut *state;
     let (exit, spent) = if is_profiled() {
         let sampler = ResidencyProfiler::new(profile, pc);
-        residency(what, worlds, sampler, ResidencyProfiler::end)
+        residency(what, worlds, within, sampler, ResidencyProfiler::end)
     } else if trace::enabled() {
         let sampler = ResidencySampler::new(tracer, now, pc);
-        residency(what, worlds, sampler, ResidencySampler::end)
+        residency(what, worlds, within, sampler, ResidencySampler::end)
     } else {
-        residency(what, worlds, NoSampler, |_, _| {})
+        residency(what, worlds, within, NoSampler, |_, _| {})
     }?;
     state.sums.spend(&spent);
     Some((exit, spent.instructions))

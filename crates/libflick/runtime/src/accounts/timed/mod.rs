@@ -5,6 +5,7 @@
 //! `--flick-timed` counts itself ([`host_code`]); crossings are charged part by part
 //! ([`crossing_costs`]). All of it is kept by thread ([`state`]) and added up at the end
 //! ([`total`]).
+pub mod card_time;
 mod clock;
 pub mod crossing_costs;
 mod ended;

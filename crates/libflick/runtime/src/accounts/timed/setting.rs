@@ -2,9 +2,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use flick_timing::platform::Crossing;
 use flick_timing::{Costs, Platform};
 
-use crate::config;
+use crate::config::{self, Backend};
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
@@ -17,6 +18,9 @@ pub fn enabled() -> bool {
 pub struct Setting {
     pub platform: Platform,
     pub costs: Costs,
+    /// What a crossing costs by the platform: all of it, or what the host does, where a card executes the
+    /// rest.
+    pub crossing: Crossing,
 }
 
 static SETTING: OnceLock<Setting> = OnceLock::new();
@@ -33,7 +37,16 @@ pub fn is_profiled() -> bool {
 
 /// Sets the platform; false if there is one already.
 pub fn set(platform: Platform, costs: Costs) -> bool {
-    SETTING.set(Setting { platform, costs }).is_ok()
+    let crossing = match config::get().backend {
+        Backend::Inline => platform.crossing,
+        Backend::Card => platform.crossing.of_host(),
+    };
+    let setting = Setting {
+        platform,
+        costs,
+        crossing,
+    };
+    SETTING.set(setting).is_ok()
 }
 
 /// From now on the process is timed.

@@ -16,6 +16,8 @@ pub struct Sums {
     pub host_library: u128,
     pub parts: [u128; PARTS.len()],
     pub waiting: u128,
+    /// Links and kernels of a card: from the host to the code, and from the code to the host.
+    pub card: [u128; 2],
     /// For other threads to end.
     pub joining: u128,
     pub staying_joining: u128,
@@ -54,6 +56,7 @@ impl Sums {
             host_library,
             parts,
             waiting,
+            card,
             joining,
             staying_joining,
             staying_compute,
@@ -82,6 +85,9 @@ impl Sums {
             *sum += part;
         }
         self.waiting += waiting;
+        for (sum, way) in self.card.iter_mut().zip(card) {
+            *sum += way;
+        }
         self.joining += joining;
         self.staying_joining += staying_joining;
         self.staying_compute += staying_compute;
@@ -100,7 +106,7 @@ impl Sums {
     }
 
     pub fn crossing(&self) -> u128 {
-        self.parts.iter().sum::<u128>() + self.waiting
+        self.parts.iter().sum::<u128>() + self.waiting + self.card.iter().sum::<u128>()
     }
 
     /// Without host code's own time.

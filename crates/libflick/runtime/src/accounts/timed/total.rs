@@ -6,6 +6,7 @@ use flick_abi::layout::Gate;
 use flick_events::timed::{Share, Site as Record, Timed};
 use flick_timing::platform::PARTS;
 
+use super::card_time::WAYS;
 use super::profile::results;
 use super::setting::{picoseconds, setting};
 use super::sites::{Key, Site};
@@ -60,6 +61,11 @@ pub fn total() -> Option<Timed> {
         timed
             .migrating_shares
             .push(share(&format!("crossings: {name}"), time));
+    }
+    for (way, time) in WAYS.into_iter().zip(sums.card) {
+        timed
+            .migrating_shares
+            .push(share(&format!("crossings: {way}"), time));
     }
     timed
         .migrating_shares

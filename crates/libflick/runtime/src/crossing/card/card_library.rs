@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use flick_abi::card_interface::{FUNCTIONS, Functions, HartRow, LIBRARY, Order, RanRow, Setup};
+use flick_abi::card_interface::{
+    Executed, FUNCTIONS, Functions, HartRow, LIBRARY, Order, RanRow, Setup,
+};
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
 
@@ -19,9 +21,9 @@ static LOADED: OnceLock<&'static Functions> = OnceLock::new();
 /// The kernel's file, beside the library.
 const KERNEL: &str = "card/kernel-host.elf";
 
-/// Loads the library, and makes the machine of a name or file, with the faults of a file. An error is for
-/// people.
-pub fn open(machine: &str, inject: &str) -> Result<(), String> {
+/// Loads the library, and makes the machine of a name or file, with the faults of a file, which is timed or
+/// not. An error is for people.
+pub fn open(machine: &str, inject: &str, is_timed: bool) -> Result<(), String> {
     const RTLD_DEEPBIND: c_int = 8;
     STACK.init().map_err(|error| error.to_string())?;
     let loader = host_library::get().and_then(|library| (library.loader)());
@@ -53,6 +55,7 @@ pub fn open(machine: &str, inject: &str) -> Result<(), String> {
         kernel_size: kernel.len(),
         inject: inject.as_ptr(),
         inject_size: inject.len(),
+        is_timed,
         reason: [0; 512],
         reason_size: 0,
         vlen: 0,
@@ -84,10 +87,10 @@ impl Machine {
         }
     }
 
-    /// A descriptor for the card. False: the ring is full.
-    pub fn send(&mut self, descriptor: &Descriptor) -> bool {
+    /// A descriptor for the card, which comes at this time in a timed run. False: the ring is full.
+    pub fn send(&mut self, descriptor: &Descriptor, time: u64) -> bool {
         // SAFETY: by contract of `get`.
-        STACK.call(|| unsafe { (self.0.send)(descriptor) })
+        STACK.call(|| unsafe { (self.0.send)(descriptor, time) })
     }
 
     /// Runs up to what comes next.
@@ -136,19 +139,9 @@ impl Machine {
     }
 
     /// A lent hart is back, with these registers.
-    pub fn executed(&mut self, hart: u32, instructions: u64, from: &Hart, back: Back) {
-        let Back { fcsr, cause, value } = back;
+    pub fn executed(&mut self, executed: &Executed, from: &Hart) {
         let from = std::ptr::from_ref(from).cast();
         // SAFETY: as above.
-        STACK.call(|| unsafe { (self.0.executed)(hart, instructions, from, fcsr, cause, value) });
+        STACK.call(|| unsafe { (self.0.executed)(executed, from) });
     }
-}
-
-/// How a lent hart comes back: its fcsr, and the exception that it takes, if that is not
-/// [`NO_EXCEPTION`](flick_abi::card_interface::NO_EXCEPTION).
-#[derive(Clone, Copy, Debug)]
-pub struct Back {
-    pub fcsr: u64,
-    pub cause: u64,
-    pub value: u64,
 }

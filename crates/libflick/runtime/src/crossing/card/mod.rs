@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::ThreadState;
-use flick_abi::card_interface::{NO_EXCEPTION, RanRow};
+use flick_abi::card_interface::{Executed, NO_EXCEPTION, RanRow};
 use flick_abi::descriptor::{
     DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_FAULT, DESCRIPTOR_RESUME,
     DESCRIPTOR_RETURN, Descriptor,
@@ -27,7 +27,8 @@ use super::backend::{Backend, Event};
 use super::next_step::Next;
 use super::{returns_twice, step, unwinding};
 use crate::accounts::hook::{Accounts, Closed, Open};
-use crate::accounts::{gate_counts, stats};
+use crate::accounts::timed::card_time::{self, Way};
+use crate::accounts::{gate_counts, stats, timed};
 use crate::config::Config;
 use crate::modules::address_meaning::Target;
 use crate::os::fatal;
@@ -36,7 +37,7 @@ use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
 use crate::thread::vector_states;
-use card_library::{Back, Machine};
+use card_library::Machine;
 use owner::Owner;
 use token::Come;
 
@@ -50,10 +51,9 @@ const MEMORY: Identity = unsafe { Identity::new() };
 
 /// Makes the card, or ends the program. Call before gates get their targets.
 pub fn init(config: &Config) {
-    let is_watched = config.platform.is_some() || config.check_device;
-    let opened = match is_watched {
-        true => Err("a timed run and FLICK_CHECK=device have none".into()),
-        false => card_library::open(&config.machine, &config.inject),
+    let opened = match config.check_device {
+        true => Err("FLICK_CHECK=device has none".into()),
+        false => card_library::open(&config.machine, &config.inject, config.platform.is_some()),
     };
     if let Err(why) = opened {
         fatal::exit(
@@ -132,44 +132,52 @@ impl<A: Accounts> Backend for Card<A> {
             token::leave();
         }
         let mut is_first = true;
-        let mut come = request(act, owner);
+        let mut come = request::<A>(act, owner);
         loop {
             match come {
                 // The card has not seen yet that the thread has left its code, or the thread leaves its hart.
-                Come::Message(message) if is_busy(message) => {
+                Come::Message { message, time } if is_busy(message) => {
                     token::leave();
+                    goes_on_at::<A>(time, Way::To);
                     // What was refused has not changed the card's registers.
                     owner.keep(0);
-                    come = request(act, owner);
+                    come = request::<A>(act, owner);
                 }
-                Come::Message(message) => {
+                Come::Message { message, time } => {
                     token::leave();
+                    goes_on_at::<A>(time, Way::From);
                     act.of_backend = RESTORED;
                     return event(act, message);
                 }
-                Come::Run(hart, budget, isa) => {
+                Come::Run {
+                    hart,
+                    budget,
+                    isa,
+                    time,
+                } => {
+                    goes_on_at::<A>(time, Way::To);
                     // SAFETY: the thread has the token.
                     unsafe { Machine::get() }.registers(hart, &mut act.context.hart);
                     let loan = token::lend(owner.slot(), hart);
                     owner.set_loan(loan);
                     drop(blocked);
-                    let (end, left) = run::<A>(act, budget, isa);
+                    let (end, spent) = run::<A>(act, budget, isa);
                     blocked = BlockedSignals::new();
                     if owner.take_loan() == Some(loan) && token::take_back(loan) {
-                        let back = back(act, end);
+                        let executed = executed(act, (hart, end), spent);
                         // SAFETY: as above.
                         let mut machine = unsafe { Machine::get() };
                         if A::COUNT {
                             machine.has_run(&RanRow {
                                 function: std::ptr::from_ref(act.gate()) as u64,
                                 calls: u64::from(act.of_backend == BEGINS && is_first),
-                                instructions: budget - left,
-                                moves: u64::from(back.cause == ILLEGAL),
+                                instructions: spent.instructions,
+                                moves: u64::from(executed.cause == ILLEGAL),
                                 hart,
                             });
                         }
                         is_first = false;
-                        machine.executed(hart, budget - left, &act.context.hart, back);
+                        machine.executed(&executed, &act.context.hart);
                         come = token::go_on(owner.slot());
                     } else {
                         // Another thread, or a handler of this one, has given the hart back.
@@ -179,11 +187,18 @@ impl<A: Accounts> Backend for Card<A> {
                             (_, Meaning::Code(_)) => {}
                             (_, other) => return other.event(),
                         }
-                        come = request(act, owner);
+                        come = request::<A>(act, owner);
                     }
                 }
             }
         }
+    }
+}
+
+/// The thread goes on at this time, if it has one.
+fn goes_on_at<A: Accounts>(time: u64, way: Way) {
+    if A::COUNT {
+        card_time::goes_on_at(time, way);
     }
 }
 
@@ -192,11 +207,12 @@ fn is_busy(message: &Descriptor) -> bool {
     message.kind == DESCRIPTOR_RETURN && message.error == flick_abi::card::Error::Busy as u32
 }
 
-/// An activation begins or goes on.
-fn request(act: &mut Entered, owner: Owner) -> Come {
+/// An activation begins or goes on, at the thread's time.
+fn request<A: Accounts>(act: &mut Entered, owner: Owner) -> Come {
     let is_kept = owner.kept() == act.address() as u64;
     owner.keep(act.address() as u64);
-    token::cross(owner.slot(), |to, registers| {
+    let time = if A::COUNT { card_time::now() } else { 0 };
+    token::cross(owner.slot(), time, |to, registers| {
         write_request(act, (owner, is_kept), to, registers);
     })
 }
@@ -304,46 +320,70 @@ fn meaning(act: &mut Entered) -> Meaning {
     }
 }
 
-/// Executes the code of `act` from `hart.pc` on, on a hart with this ISA, so many instructions at most.
-/// Returns how many are left.
-fn run<A: Accounts>(act: &mut Entered, budget: u64, isa: Isa) -> (End, u64) {
+/// What the code of an owner has taken: instructions, and picoseconds in a timed run.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    instructions: u64,
+    time: u64,
+}
+
+/// Executes the code of `act` from `hart.pc` on, on a hart with this ISA, within this budget.
+fn run<A: Accounts>(act: &mut Entered, budget: u64, isa: Isa) -> (End, Spent) {
     // Registers of another size cannot hold the thread's.
     let isa = match isa.vlen() == Some(vector_states::vlen()) {
         true => isa,
         false => isa.without_vectors(),
     };
-    let mut budget = InstructionBudget { left: budget };
-    loop {
+    let is_timed = A::COUNT && timed::enabled();
+    let begin = if is_timed { card_time::now() } else { 0 };
+    let (mut budget, until) = match is_timed {
+        true => (u64::MAX, card_time::until(begin.saturating_add(budget))),
+        false => (budget, u128::MAX),
+    };
+    let most = budget;
+    let end = loop {
         let region = match meaning(act) {
             Meaning::Code(region) => region,
-            Meaning::Returns | Meaning::Calls { .. } => {
-                return (End::Leaves(act.context.hart.pc), budget.left);
-            }
+            Meaning::Returns | Meaning::Calls { .. } => break End::Leaves(act.context.hart.pc),
         };
-        match execute::<A>(act, region, isa, &mut budget) {
+        match execute::<A>(act, (region, isa), &mut budget, until) {
             Exit::Leave => {}
-            Exit::Budget => return (End::Budget, 0),
-            exit => return (End::Fault(exit), budget.left),
+            Exit::Budget => break End::Budget,
+            exit => break End::Fault(exit),
         }
-    }
+    };
+    let spent = Spent {
+        instructions: most - budget,
+        time: if is_timed {
+            card_time::now() - begin
+        } else {
+            0
+        },
+    };
+    (end, spent)
 }
 
+/// `left`: of the budget. `until`: the time of the thread, if it is observed. A timed run has the instructions
+/// of all harts on each.
 fn execute<A: Accounts>(
     act: &mut Entered,
-    code: &CodeRegion,
-    isa: Isa,
-    left: &mut InstructionBudget,
+    (code, isa): (&CodeRegion, Isa),
+    left: &mut u64,
+    until: u128,
 ) -> Exit {
-    if let Some(exit) = A::observe(&mut act.context, &MEMORY, code) {
+    let retired = act.context.retired;
+    if let Some(exit) = A::observe(&mut act.context, &MEMORY, code, until) {
+        *left -= act.context.retired - retired;
         return exit;
     }
-    let before = left.left;
+    let mut budget = InstructionBudget { left: *left };
     let hart = &mut act.context.hart;
     let mut core = LimitedCore::new(ProcessCore::new(&MEMORY, code), isa);
-    let exit = flick_engine::run(hart, &mut core, &mut NoObserver, left);
+    let exit = flick_engine::run(hart, &mut core, &mut NoObserver, &mut budget);
     if A::COUNT {
-        act.context.retired += before - left.left;
+        act.context.retired += *left - budget.left;
     }
+    *left = budget.left;
     exit
 }
 
@@ -353,7 +393,7 @@ const ILLEGAL: u64 = 2;
 const BREAKPOINT: u64 = 3;
 
 /// How the hart comes back.
-fn back(act: &mut Entered, end: End) -> Back {
+fn executed(act: &mut Entered, (hart, end): (u32, End), spent: Spent) -> Executed {
     let pc = act.context.hart.pc;
     let (cause, value) = match end {
         End::Budget => (NO_EXCEPTION, 0),
@@ -364,7 +404,10 @@ fn back(act: &mut Entered, end: End) -> Back {
         // A program of the host calls no kernel of the card.
         End::Fault(_) => (ILLEGAL, 0),
     };
-    Back {
+    Executed {
+        hart,
+        instructions: spent.instructions,
+        time: spent.time,
         fcsr: fcsr(&mut act.context.hart),
         cause,
         value,

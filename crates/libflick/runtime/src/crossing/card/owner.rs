@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use flick_abi::descriptor::OWNERS;
 
 use super::token::{self, Loan};
+use crate::accounts::timed::card_time;
 use crate::os::fatal;
 use crate::os::signal_mask::BlockedSignals;
 
@@ -66,7 +67,7 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
         token::leave();
     }
     owner.keep(0);
-    token::end(owner.0);
+    token::end(owner.0, card_time::now());
 }
 
 /// In front of `fork`: keeps others out of the machine.

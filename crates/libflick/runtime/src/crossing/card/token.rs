@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use flick_abi::card::ThreadState;
-use flick_abi::card_interface::{Order, OrderKind};
+use flick_abi::card_interface::{Executed, Order, OrderKind};
 use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
 use flick_engine::Hart;
 use flick_riscv::Isa;
 
-use super::card_library::{Back, Machine};
+use super::card_library::Machine;
 use crate::os::fatal;
 
 /// A lent owner that does not come back in this time has gone to sleep, or has left its code.
@@ -38,6 +38,8 @@ struct Slot {
     request: UnsafeCell<Descriptor>,
     /// The registers that a request names. By its thread.
     registers: UnsafeCell<ThreadState>,
+    /// As `request`: the virtual time at which that is sent.
+    time: AtomicU64,
 }
 
 // SAFETY: one side at a time uses the cells, as their comments say.
@@ -58,6 +60,7 @@ static SLOTS: [Slot; OWNERS] = [const {
             f: [0; 32],
             fcsr: 0,
         }),
+        time: AtomicU64::new(0),
     }
 }; OWNERS];
 
@@ -70,6 +73,7 @@ const NO_ORDER: Order = Order {
     hart: 0,
     owner: 0,
     budget: 0,
+    time: 0,
     isa: 0,
     message: NO_DESCRIPTOR,
 };
@@ -150,27 +154,35 @@ fn is_owner(slot: usize, number: u64) -> bool {
     is_used && owner(slot as u32) & OWNER_BITS == number
 }
 
-/// What has come for the calling thread. It has the token.
+/// What has come for the calling thread, and when in virtual time. It has the token.
 pub enum Come {
-    /// It executes its code on a hart, so many instructions at most, of the hart's ISA.
-    Run(u32, u64, Isa),
+    /// It executes its code on a hart of this ISA, within this budget.
+    Run {
+        hart: u32,
+        budget: u64,
+        isa: Isa,
+        time: u64,
+    },
     /// It stays up to the thread's next request.
-    Message(&'static Descriptor),
+    Message {
+        message: &'static Descriptor,
+        time: u64,
+    },
 }
 
-/// Sends the descriptor that `write` makes, with the registers that it names, and waits for what comes.
-/// The slot is the calling thread's, which has the token then.
-pub fn cross(slot: u32, write: impl FnOnce(&mut Descriptor, &mut ThreadState)) -> Come {
+/// Sends the descriptor that `write` makes, with the registers that it names, at a virtual time, and waits
+/// for what comes. The slot is the calling thread's, which has the token then.
+pub fn cross(slot: u32, time: u64, write: impl FnOnce(&mut Descriptor, &mut ThreadState)) -> Come {
     let own = &SLOTS[slot as usize];
     // SAFETY: the calling thread's, until the slot is in the list; nobody has references.
     unsafe { write(&mut *own.request.get(), &mut *own.registers.get()) };
-    want_in(slot);
+    want_in(slot, time);
     if take() { drive_to(slot) } else { wait(slot) }
 }
 
-/// The slot's thread ends.
-pub fn end(slot: u32) {
-    want_to_end(slot);
+/// The slot's thread ends, at a virtual time.
+pub fn end(slot: u32, time: u64) {
+    want_to_end(slot, time);
     if take() {
         drive(None);
     }
@@ -223,12 +235,15 @@ pub fn give_up(loan: Loan) {
 fn leave_code(machine: &mut Machine, hart: u32) {
     let mut registers = Hart::ZERO;
     machine.registers(hart, &mut registers);
-    let back = Back {
+    let left = Executed {
+        hart,
+        instructions: 0,
+        time: 0,
         fcsr: 0,
         cause: OWNER_LEFT,
         value: 0,
     };
-    machine.executed(hart, 0, &registers, back);
+    machine.executed(&left, &registers);
 }
 
 /// Takes the token for a thread that forks, and keeps it. It has none.
@@ -266,7 +281,7 @@ pub fn end_fork_in_child(own: Option<u32>) {
             continue;
         }
         slot.wake.store(0, SeqCst);
-        want_to_end(number);
+        want_to_end(number, 0);
     }
     drive(None);
 }
@@ -276,7 +291,7 @@ fn take() -> bool {
 }
 
 /// The slot's thread ends, or a child of `fork` lacks it.
-fn want_to_end(slot: u32) {
+fn want_to_end(slot: u32, time: u64) {
     // SAFETY: as in `want_in`.
     unsafe {
         *SLOTS[slot as usize].request.get() = Descriptor {
@@ -285,12 +300,13 @@ fn want_to_end(slot: u32) {
             ..Descriptor::new(DESCRIPTOR_END)
         };
     }
-    want_in(slot);
+    want_in(slot, time);
 }
 
-/// The slot has a request.
-fn want_in(slot: u32) {
+/// The slot has a request of this time.
+fn want_in(slot: u32, time: u64) {
     let own = &SLOTS[slot as usize];
+    own.time.store(time, SeqCst);
     // SAFETY: the calling thread's, until the slot is in the list.
     unsafe { (*own.request.get()).endpoint = own.endpoint.load(SeqCst) };
     add_to_list(slot);
@@ -320,8 +336,16 @@ fn come(slot: u32) -> Come {
     // SAFETY: this thread's, and nobody writes it before the thread's next request.
     let order: &'static Order = unsafe { &*SLOTS[slot as usize].order.get() };
     match order.kind {
-        OrderKind::Run => Come::Run(order.hart, order.budget, Isa::from_bits(order.isa)),
-        _ => Come::Message(&order.message),
+        OrderKind::Run => Come::Run {
+            hart: order.hart,
+            budget: order.budget,
+            isa: Isa::from_bits(order.isa),
+            time: order.time,
+        },
+        _ => Come::Message {
+            message: &order.message,
+            time: order.time,
+        },
     }
 }
 
@@ -409,7 +433,7 @@ fn send_all(machine: &mut Machine) -> bool {
         // SAFETY: the slot is out of the list, so that it is this thread's.
         let asked = unsafe { &*slot.request.get() };
         let next = slot.next.load(SeqCst);
-        if !machine.send(asked) {
+        if !machine.send(asked, slot.time.load(SeqCst)) {
             // Those behind it keep their order only among themselves.
             put_back(oldest);
             return false;

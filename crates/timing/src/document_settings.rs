@@ -1,4 +1,4 @@
-//! `--set KEY=VALUE`: changes a document before it is read, so that a wrong key or value is found by
+//! `--set KEY=VALUE`, and settings behind the name of a machine or platform: changes a document before it is read, so that a wrong key or value is found by
 //! the reader, with its message. A key is a path with dots. In a list a number, a name or `*` chooses;
 //! with one item it can be left away.
 use std::borrow::Cow;
@@ -7,8 +7,17 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::platform::toml_reader::{Error, Source};
+
 /// What is wrong, and what to do.
 type Wrong = (String, String);
+
+/// The name of a machine or platform, or its file, and the settings behind it: `NAME,KEY=VALUE,KEY=VALUE`.
+pub fn of_name(name: &str) -> (&str, Vec<String>) {
+    let mut parts = name.split(',');
+    let first = parts.next().unwrap_or_default();
+    (first, parts.map(str::to_owned).collect())
+}
 
 /// The values of settings, as documents of one key.
 pub fn values(settings: &[String]) -> Vec<String> {
@@ -36,6 +45,22 @@ fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+/// Puts all settings into the document, which was parsed from `text`; `values` is from [`values`].
+pub fn apply_all<'a>(
+    source: &Source<'_>,
+    text: &str,
+    (settings, values): (&[String], &'a [String]),
+    document: &mut Spanned<DeTable<'a>>,
+) -> Result<(), Error> {
+    for (number, setting) in settings.iter().enumerate() {
+        let at = Source::position_of_setting(text, number);
+        let value = values.get(number).map_or("", String::as_str);
+        apply(document.get_mut(), setting, value, at.clone())
+            .map_err(|(what, help)| source.error(at, what, help))?;
+    }
+    Ok(())
 }
 
 /// Puts the value of `setting` into the document; `value` is from [`values`]. All of it gets the

@@ -1,0 +1,38 @@
+//! The time of a thread whose NxP code runs on harts of a card (`docs/card.md`, "What is charged"). The
+//! card's machine has the same clock: a thread sends its descriptors at its own time, and goes on at the
+//! machine's when something comes from there.
+use super::state;
+
+/// What a thread's time goes to while its descriptor is under way.
+#[derive(Clone, Copy, Debug)]
+pub enum Way {
+    /// From the host to its code.
+    To = 0,
+    /// From its code to the host.
+    From = 1,
+}
+
+/// Names in reports, by [`Way`].
+pub const WAYS: [&str; 2] = ["to the code on the card", "from the code on the card"];
+
+/// Femtoseconds of a picosecond, the machine's unit.
+const PICOSECOND: u128 = 1000;
+
+/// The calling thread's time, up to the next picosecond; 0 where the process is not timed.
+pub fn now() -> u64 {
+    let now = state::current().map_or(0, |state| state.now());
+    u64::try_from(now.div_ceil(PICOSECOND)).unwrap_or(u64::MAX)
+}
+
+/// The calling thread goes on at this time.
+pub fn goes_on_at(time: u64, way: Way) {
+    if let Some(mut state) = state::current() {
+        let left = until(time).saturating_sub(state.now());
+        state.sums.card[way as usize] += left;
+    }
+}
+
+/// The thread's time of accounts at this one.
+pub fn until(time: u64) -> u128 {
+    u128::from(time) * PICOSECOND
+}
