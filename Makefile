@@ -51,7 +51,7 @@ deps:
 
 build: rust pass nxp firmware card tree
 
-PRODUCTS := $(addprefix -p ,flick-cli flick-shared flick-static flick-debug)
+PRODUCTS := $(addprefix -p ,flick-cli flick-shared flick-static flick-debug flick-card)
 rust:
 	$(call say,Building the command and the runtime (cargo))
 	$(CARGO) build --release $(PRODUCTS)
@@ -72,11 +72,12 @@ nxp: headers
 	$(call say,Building the library of the RISC-V side)
 	$(MAKE) -C nxp OUT=$(BUILD)/obj/nxp HEADERS=$(HEADERS)
 
-# A machine without a compiler for the card's harts has everything else. The symmetric kernel is for
-# measurements and tests alone.
+# A machine without a compiler for the card's harts has everything else. The kernel of the feature host
+# serves programs of the host. The symmetric kernel is for measurements and tests alone.
 firmware:
 	$(call say,Building the kernel of the card)
 	@{ scripts/firmware.sh build $(BUILD)/obj/card/kernel.elf && \
+	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-host.elf --features host && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-symmetric.elf --features symmetric; } || \
 	  [ $$? = 77 -a -z "$${CI:-}" ]
 
@@ -115,6 +116,7 @@ tree: rust pass nxp firmware card
 	  install -m 644 gdb/flick.py $(LIB)/$$soname-gdb.py
 # Names of its own functions would be among those that gdb stops at.
 	@install -s -m 755 $(TARGET)/release/libflick_debug.so $(LIB)/libflick-debug.so
+	@install -s -m 755 $(TARGET)/release/libflick_card.so $(LIB)/libflick-card.so
 	@scripts/static-library.sh $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
 	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(LIB)/

@@ -168,6 +168,8 @@ class Runtime:
     LAYOUT = struct.Struct("<26Q")
     # Of version 4, behind it: the program's copy of the fast path; of version 5, one word more.
     NEAR = struct.Struct("<4Q")
+    # Of version 6, behind that: the crossings of the backend card.
+    CARD = struct.Struct("<4Q")
     cache = {}
 
     @classmethod
@@ -184,16 +186,21 @@ class Runtime:
         if data is None:
             return None
         fields = cls.LAYOUT.unpack(data)
-        if fields[0] not in (2, 3, 4, 5):
+        if fields[0] not in (2, 3, 4, 5, 6):
             return None
         near = read(address + cls.LAYOUT.size, cls.NEAR.size) if fields[0] >= 4 else None
         near = cls.NEAR.unpack(near) if near else (0, 0, 0, 0)
-        return cls(fields, near if fields[0] >= 5 else (*near[:3], 0))
+        card = None
+        if fields[0] >= 6:
+            card = read(address + cls.LAYOUT.size + cls.NEAR.size, cls.CARD.size)
+        card = cls.CARD.unpack(card) if card else ()
+        return cls(fields, near if fields[0] >= 5 else (*near[:3], 0), card)
 
-    def __init__(self, fields, near):
+    def __init__(self, fields, near, card):
         (_, head, trigger, self.size, self.gate, self.in_host, self.pc, self.sentinel) = fields[:8]
         self.fault = trigger == 1
-        self.crossings = [fields[8:10], fields[10:12], fields[12:14], near[:2]]
+        self.crossings = [fields[8:10], fields[10:12], fields[12:14], near[:2], card[:2], card[2:]]
+        self.crossings = [crossing for crossing in self.crossings if crossing]
         self.engine = fields[14:16]
         self.code = fields[16:18]
         (self.states, self.hart_bias, self.host_saved) = fields[18:21]

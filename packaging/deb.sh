@@ -28,8 +28,8 @@ strip --strip-unneeded --remove-section=.comment "$tree/usr/bin/flick"
 strip --strip-unneeded --remove-section=.comment "$tree/usr/lib/flick/flick-pass.so"
 # gdb finds the frames of NxP code by .debug_frame.
 strip --strip-unneeded --remove-section=.comment --keep-section=.debug_frame "$tree"/usr/lib/flick/libflick.so.*
-strip --strip-unneeded --remove-section=.comment "$tree/usr/lib/flick/libflick-debug.so"
-chmod 644 "$tree"/usr/lib/flick/{flick-pass.so,libflick-debug.so,libflick.so.*}
+strip --strip-unneeded --remove-section=.comment "$tree/usr/lib/flick/libflick-debug.so" "$tree/usr/lib/flick/libflick-card.so"
+chmod 644 "$tree"/usr/lib/flick/{flick-pass.so,libflick-debug.so,libflick-card.so,libflick.so.*}
 strip --strip-debug --keep-section=.debug_frame --enable-deterministic-archives "$tree/usr/lib/flick/libflick.a"
 find "$tree/usr/share/man" -type f -exec gzip -9n {} +
 date=$(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")

@@ -114,7 +114,7 @@ warm() { limited "$build/test/flick-test" --warm "$@"; }
 corpus() { limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }
 
 # What `make rust` builds. With these, packages that they share are not built for other features again.
-products=(flick-cli flick-shared flick-static flick-debug)
+products=(flick-cli flick-shared flick-static flick-debug flick-card)
 
 # Beside unit tests, these are the tests of whole crates that take a few seconds at most. Tests that
 # need an example are left out, because cargo builds no example for tests that are named.

@@ -36,6 +36,7 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod card;
+pub mod card_interface;
 pub mod debug_interface;
 pub mod descriptor;
 pub mod dtu;

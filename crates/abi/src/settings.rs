@@ -69,8 +69,16 @@ pub const VLEN: Choice = Choice {
     values: &["auto", "128", "256", "512", "1024", "2048", "4096"],
     meaning: "bits of a vector register of the NxP",
 };
+/// `docs/card.md` says how the second works.
+pub const BACKEND: Choice = Choice {
+    variable: c"FLICK_BACKEND",
+    values: &["inline", "card"],
+    meaning: "where NxP code runs: in the calling thread, or on a simulated machine",
+};
 /// All variables that take words.
-pub const CHOICES: [Choice; 8] = [OFFLOAD, TRIGGER, ENGINE, VLEN, CHECK, PERF, PROFILE, GDB];
+pub const CHOICES: [Choice; 9] = [
+    OFFLOAD, BACKEND, TRIGGER, ENGINE, VLEN, CHECK, PERF, PROFILE, GDB,
+];
 
 impl Choice {
     /// The index of `text` in the values; `None` for a bad value.
@@ -97,6 +105,8 @@ pub enum Statistics<'a> {
 
 /// A platform's name or file: the run is timed (`docs/timing.md`).
 pub const PLATFORM: &CStr = c"FLICK_PLATFORM";
+/// The name or file of the machine of `FLICK_BACKEND=card`; `card` by default.
+pub const MACHINE: &CStr = c"FLICK_MACHINE";
 /// Where a timed run writes its trace (`docs/records.md`).
 pub const TRACE: &CStr = c"FLICK_TRACE";
 /// The variable that [`Statistics`] is the value of.

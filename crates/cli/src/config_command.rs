@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use flick_abi::settings::{CHOICES, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics, TRACE};
+use flick_abi::settings::{
+    CHOICES, MACHINE, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics, TRACE,
+};
 use flick_abi::{ABI_VERSION, NXP_MARCH};
 use flick_diagnostics::Code;
 use flick_driver::{Error, Root, TOOLS, Tool};
@@ -211,6 +213,18 @@ fn run_time(variable: impl Fn(&OsStr) -> Option<std::ffi::OsString>) -> Vec<Sett
             }
         }
     });
+    let name = name_of(MACHINE);
+    all.push(match get(MACHINE).filter(|value| !value.is_empty()) {
+        None => Setting::new(name, "card", "default"),
+        Some(value) => {
+            let shown = value.to_string_lossy().into_owned();
+            let setting = Setting::new(&name, &shown, "environment");
+            match flick_timing::machine::Machine::load(&shown, &[]) {
+                Ok(_) => setting,
+                Err(error) => setting.bad(Code::NoCard, error.to_string(), error.help),
+            }
+        }
+    });
     all.extend(strangers(env::vars_os().filter_map(|(name, value)| {
         Some((
             name.into_string().ok()?,
@@ -225,7 +239,7 @@ fn strangers(variables: impl Iterator<Item = (String, String)>) -> Vec<Setting> 
     let known: Vec<String> = CHOICES
         .iter()
         .map(|choice| name_of(choice.variable))
-        .chain([name_of(STATISTICS), name_of(PLATFORM), name_of(TRACE)])
+        .chain([STATISTICS, PLATFORM, MACHINE, TRACE].map(name_of))
         .chain(OTHER_VARIABLES.map(String::from))
         .collect();
     let mut found: Vec<Setting> = variables

@@ -10,13 +10,14 @@ use std::thread;
 use std::time::Instant;
 
 use clap::{Args, Subcommand, ValueEnum};
+use flick_device::NoSpace;
 use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::{Error, Root};
 use flick_machine::{
     BadBoot, BadSystem, BlockDisk, Board, BootedTiles, Console, End, Files, FunctionNames, Machine,
     PointLog, SERIAL, Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of,
-    boot_tiles, points_of, timing_of_tiles,
+    boot_tiles, host_board, points_of, timing_of_tiles,
 };
 use flick_timing::faults;
 use flick_timing::machine::Machine as Description;
@@ -203,7 +204,10 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
         .iter()
         .map(|path| disk(path))
         .collect::<Result<_, _>>()?;
-    let boards = boards_of(&systems, &description.links, disks);
+    // Here no program of the host uses the card.
+    let host = host_board(&description, Box::new(NoSpace)).map_err(|error| bad(error.into()))?;
+    let host = host.map(|(board, _)| board);
+    let boards = boards_of(&systems, &description.links, disks, host);
     let boards = boards.map_err(|error| bad(error.into()))?;
     let booted = boot_tiles(&mut systems, &boards, &files).map_err(&bad)?;
     let mut machine = Machine::of_tiles(&boards, &booted);

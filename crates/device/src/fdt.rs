@@ -49,8 +49,10 @@ pub struct MachineTree {
 pub struct TilePlace {
     /// The tile's number.
     pub tile: u32,
-    /// How many tiles the machine has.
+    /// How many tiles with harts the machine has. They have the first numbers.
     pub tiles: u32,
+    /// The tile of the host, if the machine has one.
+    pub host: Option<u32>,
 }
 
 /// A hart.
@@ -149,6 +151,9 @@ impl MachineTree {
         if let Some(place) = self.place {
             fdt.property_u32("flick,tile", place.tile)?;
             fdt.property_u32("flick,tiles", place.tiles)?;
+            if let Some(host) = place.host {
+                fdt.property_u32("flick,host-tile", host)?;
+            }
         }
         self.write_chosen(&mut fdt)?;
         self.write_cpus(&mut fdt)?;

@@ -12,6 +12,7 @@
 //! | `goldfish_rtc.rs` | real-time clock | 0x101000 |
 //! | `virtio/` | disk and console | 0x10001000 to 0x10008000 |
 //! | `dtu/` | the data transfer unit of a tile | none |
+//! | `host_tile.rs` | the bridge to the programs of the host | none |
 //!
 //! `device.rs` has the traits, and `mock.rs` surroundings for tests. `fdt.rs` (with
 //! `isa_string.rs`) writes the device tree by which firmware finds the devices.
@@ -31,6 +32,7 @@ mod device;
 pub mod dtu;
 pub mod fdt;
 mod goldfish_rtc;
+mod host_tile;
 mod isa_string;
 pub mod mock;
 mod plic;
@@ -43,6 +45,7 @@ pub mod virtio;
 pub use aclint::{Clint, Mswi, Mtimer, Sswi};
 pub use device::{BadState, Device, Finish, Refused, Surroundings, Time};
 pub use goldfish_rtc::GoldfishRtc;
+pub use host_tile::{Arrived, HostSpace, HostTile, NoSpace};
 pub use plic::{BadPlic, Context, Gateways, Plic, PlicDescription};
 pub use request_faults::{RequestFault, RequestFaults};
 pub use test_finisher::TestFinisher;

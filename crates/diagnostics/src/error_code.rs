@@ -152,7 +152,8 @@ codes! {
     "FLK0405" 405 SecondRuntime Error Start "a second Flick runtime in the process";
     "FLK0406" 406 Untranslatable Error Start "NxP code cannot be translated";
     "FLK0407" 407 UnshownCode Warning Start "code cannot be shown to gdb";
-    "FLK0501" 501 NxpFault Error Run "NxP code faulted";
+    "FLK0408" 408 NoCard Error Start "there is no card for NxP code";
+        "FLK0501" 501 NxpFault Error Run "NxP code faulted";
     "FLK0502" 502 StackOverflow Error Run "NxP stack overflow";
     "FLK0503" 503 ExhaustedMemory Warning Run "NxP-local memory is exhausted";
     "FLK0504" 504 SwitchedStacks Error Run "stacks were switched under NxP frames";
@@ -160,6 +161,8 @@ codes! {
     "FLK0506" 506 ForeignUnwind Error Run "an exception came up to NxP code that cannot be unwound";
     "FLK0507" 507 ChangedRegisters Error Run "a signal handler changed the registers of NxP code";
     "FLK0508" 508 DeviceAccess Warning Run "an access that relies on what no device gives";
+    "FLK0509" 509 CardFailed Error Run "the card has failed";
+    "FLK0510" 510 TooManyOwners Error Run "too many threads are on the card";
     "FLK0601" 601 MachineSetting Error Machine "a setting of the machine is bad";
     "FLK0602" 602 MachineStart Error Machine "the machine cannot start";
     "FLK0603" 603 MachineEnd Error Machine "the machine has not ended";

@@ -7,7 +7,7 @@ use crate::privileged_registers::{
     Counts, DELEGABLE, Privilege, Registers, SUPERVISOR_INTERRUPTS, environment, interrupt,
     privilege, status,
 };
-use flick_riscv::{Extension, Mmu};
+use flick_riscv::{Extension, FOREIGN_MODE, Mmu};
 
 const SSTATUS: u32 = 0x100;
 const SIE: u32 = 0x104;
@@ -206,7 +206,9 @@ impl Registers {
             }
             SATP => {
                 // A write of a mode that the hart lacks has no effect at all.
-                if Mmu::of_mode(value >> 60).is_some_and(|mode| mode <= self.mmu) {
+                let mode = Mmu::of_mode(value >> 60).is_some_and(|mode| mode <= self.mmu);
+                let is_hosts = self.has_host_space && value >> 60 == FOREIGN_MODE;
+                if mode || is_hosts {
                     self.satp = value;
                 }
                 return Effect::Translation;

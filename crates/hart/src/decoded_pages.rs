@@ -182,6 +182,13 @@ impl CodeCache {
         self.epoch.set(self.epoch.get() + 1);
     }
 
+    /// Drops all translated blocks, with their memory. No hart runs, and each gets others by
+    /// [`Processor::translate_after`](crate::Processor::translate_after) before it does.
+    pub fn drop_blocks(&self) {
+        self.blocks.replace(None);
+        self.begin_epoch();
+    }
+
     /// Would blocks go if these bytes of a page were written?
     pub(crate) fn has_blocks(&self, address: u64, size: u64) -> bool {
         let start = address / PAGE * PAGE;

@@ -26,6 +26,7 @@
 //! | `processor.rs` | [`Processor`]: all of these together |
 //! | `processor/fetched_pages.rs` | where the instructions of a page are |
 //! | `processor/privileged_instructions.rs` | CSR accesses, privileged instructions, cache-block operations |
+//! | `processor/foreign_code.rs` | code of host programs, which the hart does not execute itself |
 //! | `processor/machine_side.rs` | what the machine asks of a hart |
 //! | `processor/debug_access.rs` | what a debugger sees and changes |
 //! | `processor/pausing.rs` | slices that pause, for a debugger |

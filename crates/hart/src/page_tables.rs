@@ -1,7 +1,7 @@
 //! Address translation (privileged manual, "Sv39", "Sv48", "Sv57").
 use crate::bus::{Bus, PAGE};
 use crate::privileged_registers::Privilege;
-use flick_riscv::Mmu;
+use flick_riscv::{FOREIGN_MODE, Mmu};
 
 /// What an access wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,10 @@ pub fn translate<B: Bus>(
         Privilege::Machine => 0,
         _ => Mmu::of_mode(regime.satp >> 60).map_or(0, Mmu::levels),
     };
+    // The host's space is not reached from here.
+    if regime.privilege != Privilege::Machine && regime.satp >> 60 == FOREIGN_MODE {
+        return Err(Failure::Page);
+    }
     if levels == 0 {
         return Ok(Physical { address, bits: 64 });
     }

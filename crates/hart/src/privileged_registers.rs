@@ -84,6 +84,8 @@ pub struct Registers {
     pub isa: Isa,
     /// The highest mode that `satp` takes.
     pub mmu: Mmu,
+    /// `satp` takes mode 14, too: the space of a host program (`docs/card.md`).
+    pub has_host_space: bool,
     pub hart_id: u64,
     pub privilege: Privilege,
     /// Without SD.
@@ -138,6 +140,7 @@ impl Registers {
         Self {
             isa,
             mmu,
+            has_host_space: false,
             hart_id,
             privilege: Privilege::Machine,
             mstatus: status::XL,

@@ -20,6 +20,7 @@ use flick_riscv::{Isa, Mmu};
 
 mod block_runner;
 mod fetched_pages;
+mod foreign_code;
 mod machine_side;
 mod privileged_instructions;
 mod semihosting_call;
@@ -53,6 +54,9 @@ pub enum SliceEnd {
     Marker(Marker),
     /// The hart waits for the answer to a call of semihosting, with which it goes on behind the call.
     Call,
+    /// The next instruction is a host program's, which the hart does not execute itself
+    /// ([`Processor::host_owner`]).
+    Foreign,
 }
 
 /// A hart with its state.
@@ -109,6 +113,8 @@ struct Privileged<'m, B> {
     /// Calls of semihosting are seen, and one has been made.
     semihosting: bool,
     call: bool,
+    /// The slice ends in front of an instruction of a host program.
+    foreign: bool,
     class: Class,
     /// The virtual page that is fetched from, and its slots.
     page: u64,
@@ -160,6 +166,7 @@ impl<'m, B: Bus> Processor<'m, B> {
                 marker: None,
                 semihosting: false,
                 call: false,
+                foreign: false,
                 class,
                 page: NOWHERE,
                 page_mask: !(PAGE - 1),
@@ -325,6 +332,10 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[cold]
     #[inline(never)]
     fn fill(&mut self, pc: u64) -> Result<(), Trap> {
+        if self.is_foreign() {
+            self.foreign = true;
+            return Err(Trap::fetch_page(pc));
+        }
         let (known, is_uniform) = self.slots_at(pc)?;
         if self.view.timing().is_some() && pc & self.page_mask != self.page {
             let physical = known.physical + pc % PAGE;
@@ -381,6 +392,9 @@ impl<'m, B: Bus> Core for Privileged<'m, B> {
     #[cold]
     #[inline(never)]
     fn exception(&mut self, hart: &mut Hart, exception: Exception) -> Result<u64, Exit> {
+        if self.foreign {
+            return Err(Exit::Budget);
+        }
         if self.view.take_postponed() {
             if let Some(timing) = self.view.timing() {
                 timing.postpone(self.vector.as_ref().map_or(0, |vector| vector.vstart()));

@@ -132,6 +132,11 @@ impl Board {
         self.ranges.insert(at, (range, Target::Other(number)));
     }
 
+    /// Bytes from outside to its unit, if that is the host's bridge. Returns how many it takes.
+    pub fn input_to_unit(&self, bytes: &[u8], time: Time) -> usize {
+        self.unit.map_or(0, |unit| self.input(unit, bytes, time))
+    }
+
     /// What it has in common with the machine's other boards.
     pub(crate) fn wiring(&self) -> &Wiring {
         &self.wiring

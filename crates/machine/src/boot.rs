@@ -166,6 +166,7 @@ fn boot_with(
         id: hart.id.into(),
         isa: hart.isa,
         mmu: hart.mmu,
+        has_host_space: hart.has_host_space,
         period: (hart.period / FS_PER_PS).round().max(1.0) as u64,
         pc: firmware.entry,
         arguments: [hart.id.into(), tree_at, dynamic_at],

@@ -5,8 +5,8 @@ use flick_device::fdt::{
 };
 use flick_device::virtio::{BlockDevice, Disk, VirtioConsole, VirtioDevice, VirtioMmio};
 use flick_device::{
-    BadFrequency, BadPlic, Clint, Context, Device, Gateways, GoldfishRtc, Mswi, Mtimer, Plic,
-    PlicDescription, Sswi, TestFinisher, Time, Timebase, Uart16550,
+    Arrived, BadFrequency, BadPlic, Clint, Context, Device, Gateways, GoldfishRtc, HostSpace,
+    HostTile, Mswi, Mtimer, Plic, PlicDescription, Sswi, TestFinisher, Time, Timebase, Uart16550,
 };
 use flick_hart::Extension;
 use flick_timing::machine::{
@@ -61,6 +61,8 @@ pub enum BadSystem {
     Disks { slots: usize, disks: usize },
     #[error("the machine has no tile of harts with memory and a timer")]
     Harts,
+    #[error("the tile of the host has no data transfer unit")]
+    HostUnit,
     #[error(transparent)]
     Memory(#[from] BadRam),
     #[error(transparent)]
@@ -90,10 +92,13 @@ impl System {
         Self::of_tile(machine, first.ok_or(BadSystem::Harts)?)
     }
 
-    /// All tiles of a machine whose tiles have harts.
+    /// All tiles of a machine whose tiles have harts, but for that of the host behind them.
     pub fn all(machine: &machine::Machine) -> Result<Vec<Self>, BadSystem> {
-        let tiles = 0..machine.tiles.len();
-        tiles.map(|tile| Self::of_tile(machine, tile)).collect()
+        let all = machine.tiles.iter().enumerate();
+        let tiles = all.filter(|(_, tile)| !matches!(tile.kind, TileKind::Host(_)));
+        tiles
+            .map(|(tile, _)| Self::of_tile(machine, tile))
+            .collect()
     }
 
     fn of_tile(machine: &machine::Machine, number: usize) -> Result<Self, BadSystem> {
@@ -110,7 +115,8 @@ impl System {
             writes_back: tile.harts.iter().any(keeps_stores),
             place: TilePlace {
                 tile: number as u32,
-                tiles: machine.tiles.len() as u32,
+                tiles: machine.tiles.len() as u32 - machine.host_tile().map_or(0, |_| 1),
+                host: machine.host_tile().map(|tile| tile as u32),
             },
             tile,
             chosen: Chosen::default(),
@@ -254,15 +260,9 @@ impl System {
     fn unit(&self, dtu: &machine::Dtu) -> DtuDescription {
         let mut harts = self.tile.harts.iter();
         DtuDescription {
-            tile: self.place.tile as u16,
-            endpoints: dtu.endpoints as u16,
-            slots: dtu.slots as u8,
-            message: dtu.message as u16,
-            packet: dtu.packet as u32,
-            command: (dtu.cycles * dtu.period / FS_PER_PS).round() as Time,
-            cycle: dtu.period.round() as u64,
             harts: self.tile.harts.len(),
             kernel: harts.position(|hart| hart.is_kernel),
+            ..unit_of(dtu, self.place.tile as usize)
         }
     }
 
@@ -340,7 +340,7 @@ impl System {
         });
         let is_incoherent = self.tile.coherence == machine::Coherence::None;
         let tree = MachineTree {
-            place: (self.place.tiles > 1).then_some(self.place),
+            place: (self.place.tiles > 1 || self.place.host.is_some()).then_some(self.place),
             model: self.model.clone(),
             compatible: self.compatible.clone(),
             timebase_frequency: self.timebase,
@@ -370,11 +370,51 @@ impl System {
     }
 }
 
-/// The boards of all tiles of a machine, which links connect. The disks are those of the first.
+/// A unit of a tile without harts.
+fn unit_of(dtu: &machine::Dtu, tile: usize) -> DtuDescription {
+    DtuDescription {
+        tile: tile as u16,
+        endpoints: dtu.endpoints as u16,
+        slots: dtu.slots as u8,
+        message: dtu.message as u16,
+        packet: dtu.packet as u32,
+        command: (dtu.cycles * dtu.period / FS_PER_PS).round() as Time,
+        cycle: dtu.period.round() as u64,
+        harts: 0,
+        kernel: None,
+    }
+}
+
+/// The board of the host's tile, which is the last one, and what comes there from the card. `None`: the
+/// machine has no such tile.
+pub fn host_board(
+    machine: &machine::Machine,
+    space: Box<dyn HostSpace>,
+) -> Result<Option<(Board, Arrived)>, BadSystem> {
+    let Some(number) = machine.host_tile() else {
+        return Ok(None);
+    };
+    let dtu = machine.tiles[number]
+        .dtu
+        .as_ref()
+        .ok_or(BadSystem::HostUnit)?;
+    let unit = unit_of(dtu, number);
+    let tile = HostTile::new(unit, machine.tiles.len() as u16 - 1, space)?;
+    let arrived = tile.arrived();
+    let timer = Mtimer::new(0, 0, Timebase::new(machine.timebase.into())?);
+    // The tile has no harts that could reach it.
+    let mut board = Board::new(vec![], (0..0, Timer::Mtimer(timer)), None, vec![]);
+    board.add_unit(0..0, Box::new(tile));
+    Ok(Some((board, arrived)))
+}
+
+/// The boards of all tiles of a machine, which links connect. The disks are those of the first. The host's
+/// tile is the last one ([`host_board`]).
 pub fn boards_of(
     systems: &[System],
     links: &[machine::Link],
     disks: Vec<BlockDisk>,
+    host: Option<Board>,
 ) -> Result<Boards, BadSystem> {
     let mut disks = Some(disks);
     let board = |system: &System| {
@@ -382,8 +422,7 @@ pub fn boards_of(
         Ok((board, system.tile.harts.len()))
     };
     let boards = systems.iter().map(board);
-    Ok(Boards::new(
-        boards.collect::<Result<_, BadSystem>>()?,
-        links,
-    ))
+    let mut boards = boards.collect::<Result<Vec<_>, BadSystem>>()?;
+    boards.extend(host.map(|board| (board, 0)));
+    Ok(Boards::new(boards, links))
 }

@@ -19,6 +19,7 @@ use crate::outside::Outside;
 use crate::semihosting::{Semihosting, UnopenedFile};
 
 mod kernel_turns;
+mod lent_harts;
 mod next_hart;
 mod quiet_order;
 mod restart;
@@ -27,9 +28,11 @@ mod timed_parts;
 mod tournament;
 mod turns;
 
+use lent_harts::LentHarts;
 use quiet_order::QuietOrder;
 use restart::AtReset;
 
+pub use lent_harts::Lent;
 pub use saved_machine::{BadSnapshot, SavedMachine};
 use timed_parts::TimedParts;
 pub use timed_parts::{TimedPart, TimedRun};
@@ -46,6 +49,8 @@ pub struct HartDescription {
     pub isa: Isa,
     /// Its modes of address translation.
     pub mmu: flick_riscv::Mmu,
+    /// Has it the space of a host program, mode 14 of `satp`?
+    pub has_host_space: bool,
     /// Picoseconds of a cycle.
     pub period: Time,
     /// Where it begins, and what it has in a0, a1 and a2.
@@ -109,6 +114,7 @@ pub struct Machine<'m> {
     /// Where it starts again.
     at_reset: Option<Box<AtReset>>,
     semihosting: Option<Semihosting>,
+    lent: LentHarts,
 }
 
 /// Whose turn it is.
@@ -156,7 +162,9 @@ impl<'m> Machine<'m> {
     /// A machine of several tiles at its reset.
     pub fn of_tiles(boards: &'m Boards, booted: &BootedTiles) -> Self {
         let (all, input) = (boards.all(), &boards.all()[booted.input_tile]);
-        let (names, htif) = (booted.names.clone(), booted.htif.clone());
+        let (names, mut htif) = (booted.names.clone(), booted.htif.clone());
+        // The host's tile has no program.
+        htif.resize(all.len(), None);
         Self::on(all, input, &booted.harts, names, htif)
     }
 
@@ -194,6 +202,7 @@ impl<'m> Machine<'m> {
             spare_order: None,
             at_reset: None,
             semihosting: None,
+            lent: LentHarts::default(),
         }
     }
 
@@ -442,6 +451,9 @@ impl<'m> Unit<'m> {
         let mut processor =
             Processor::new(board, &board.code, (hart.isa, hart.mmu), hart.id, hart.pc);
         processor.hart.x[10..13].copy_from_slice(&hart.arguments);
+        if hart.has_host_space {
+            processor.have_host_space();
+        }
         if board.has_unit() {
             processor.have_interrupt(flick_abi::dtu::INTERRUPT_BIT);
         }

@@ -18,6 +18,7 @@
 //! | `htif.rs` | how bare programs end and print (`tohost`) |
 //! | `outside.rs` | [`Outside`]: input from outside, kept and given again |
 //! | `hart_order/restart.rs` | a machine that starts again at its reset |
+//! | `hart_order/lent_harts.rs` | harts whose code a host program executes |
 //! | `hart_order/kernel_turns.rs` | runs whose machine looks at the card's kernel |
 //! | `hart_order/turns.rs` | runs that pause, for a debugger |
 //! | `*/saved_*.rs`, `snapshot/` | the machine's state, in memory and in files |
@@ -48,12 +49,12 @@ pub mod snapshot;
 
 pub use board::{Board, Boards, Timer};
 pub use boot::{BadBoot, Booted, BootedTiles, Files, boot, boot_tiles};
-pub use described_system::{BadSystem, BlockDisk, SERIAL, System, boards_of};
+pub use described_system::{BadSystem, BlockDisk, SERIAL, System, boards_of, host_board};
 pub use described_timing::{SLICE_CYCLES, timing_of, timing_of_tiles};
 pub use function_names::FunctionNames;
 pub use hart_order::{
-    BadSnapshot, Console, End, HartDescription, Machine, SavedMachine, TRANSLATE_AFTER, TimedPart,
-    TimedRun, Turn, Unwatched, Watch,
+    BadSnapshot, Console, End, HartDescription, Lent, Machine, SavedMachine, TRANSLATE_AFTER,
+    TimedPart, TimedRun, Turn, Unwatched, Watch,
 };
 pub use htif::Htif;
 pub use injection::BadFault;

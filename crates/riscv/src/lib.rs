@@ -44,6 +44,6 @@ pub use decode::{decode, illegal};
 pub use extensions::{Extension, Isa, IsaError};
 pub use format::{Format, Registers};
 pub use insn::Insn;
-pub use mmu::Mmu;
+pub use mmu::{FOREIGN_MODE, FOREIGN_OWNER, Mmu};
 pub use op::{Access, Class, Op};
 pub use psabi::{FLOAT_REGISTERS, REGISTERS};

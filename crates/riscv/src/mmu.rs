@@ -1,6 +1,12 @@
 //! Modes of address translation (privileged manual, "Supervisor Address Translation and Protection
 //! (satp) Register").
 
+/// A mode that the manual leaves to custom use: user code is in another machine's address space, and
+/// somebody else executes it.
+pub const FOREIGN_MODE: u64 = 14;
+/// Bits of `satp` that say in that mode whose code it is: its PPN.
+pub const FOREIGN_OWNER: u64 = (1 << 44) - 1;
+
 /// The highest mode of `satp` that a hart has. It has those below, too: Sv57 requires Sv48, which
 /// requires Sv39.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

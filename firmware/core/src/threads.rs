@@ -60,6 +60,8 @@ pub enum Wait {
     Portal(u64),
     /// Bytes from the console: where to, and how many.
     Console(u64, u64),
+    /// Its owner, a thread of the host.
+    Owner,
 }
 
 /// A list of threads in the order in which they came.

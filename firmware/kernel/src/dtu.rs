@@ -29,8 +29,24 @@ pub const REQUESTS: u16 = 0;
 pub const ANSWERS: u16 = 1;
 /// Notes of user harts of other tiles.
 pub const NOTES: u16 = 2;
+/// Requests of the host.
+#[cfg(feature = "host")]
+pub const HOST: u16 = flick_abi::descriptor::KERNEL_ENDPOINT;
 /// The first one of mailboxes.
+#[cfg(not(feature = "host"))]
 const FIRST_MAILBOX: u16 = 3;
+#[cfg(feature = "host")]
+const FIRST_MAILBOX: u16 = HOST + 1;
+/// Endpoints with buffers of the kernel, from 0 on.
+const BUFFERS: usize = FIRST_MAILBOX as usize;
+/// Endpoints behind all others: what goes to the host's tile, and its memory.
+const OF_HOST: u16 = if cfg!(feature = "host") { 2 } else { 0 };
+/// Words of the longest message that the kernel sends.
+const OUTGOING_WORDS: usize = if cfg!(feature = "host") {
+    flick_abi::descriptor::DESCRIPTOR_WORDS
+} else {
+    PAYLOAD / 8
+};
 /// Slots of a receive endpoint: each other kernel has one message under way at most.
 const SLOTS: u8 = MOST_TILES as u8;
 /// Bytes of a slot for a request: a header and a payload.
@@ -45,6 +61,8 @@ pub const MOST_TILES: u64 = 16;
 const fn log2_slot(endpoint: u16) -> u8 {
     match endpoint {
         REQUESTS => LOG2_REQUEST,
+        #[cfg(feature = "host")]
+        HOST => flick_abi::descriptor::LOG2_DESCRIPTOR_SLOT,
         _ => LOG2_ANSWER,
     }
 }
@@ -53,22 +71,22 @@ const fn log2_slot(endpoint: u16) -> u8 {
 pub type Payload = [u64; PAYLOAD / 8];
 
 #[repr(C, align(64))]
-struct Outgoing(UnsafeCell<Payload>);
+struct Outgoing(UnsafeCell<[u64; OUTGOING_WORDS]>);
 
 // SAFETY: the unit and the kernel hart alone use it.
 unsafe impl Sync for Outgoing {}
 
-static OUTGOING: Outgoing = Outgoing(UnsafeCell::new([0; PAYLOAD / 8]));
+static OUTGOING: Outgoing = Outgoing(UnsafeCell::new([0; OUTGOING_WORDS]));
 
 /// A message that has come.
 #[derive(Clone, Copy, Debug)]
-pub struct Message {
+pub struct Message<const WORDS: usize = { PAYLOAD / 8 }> {
     /// Its header.
     pub header: Header,
     /// The slot that it is in.
     pub slot: u8,
     /// What it says.
-    pub payload: Payload,
+    pub payload: [u64; WORDS],
 }
 
 /// The registers of a tile's unit, whose first page is the bank of the hart that accesses.
@@ -82,8 +100,8 @@ pub struct Unit {
     registers: Registers,
     /// Tiles with kernels.
     pub tiles: u64,
-    /// The pages of requests, of answers and of notes.
-    buffers: [u64; 3],
+    /// The pages of requests, of answers and of notes, and of what the host asks for.
+    buffers: [u64; BUFFERS],
     /// The endpoint that sends to the kernel of tile 0.
     first_sender: u16,
     /// The first one of user harts; 0: they have none.
@@ -141,7 +159,20 @@ impl Registers {
         number: u16,
         activity: u16,
         (tile, endpoint, receiver): (u16, u16, u16),
+        credits: (u64, u16),
+    ) {
+        let to = (tile, endpoint, receiver);
+        self.set_long_endpoint(number, activity, to, credits, LOG2_REQUEST);
+    }
+
+    /// The same for messages of any length.
+    pub fn set_long_endpoint(
+        &self,
+        number: u16,
+        activity: u16,
+        (tile, endpoint, receiver): (u16, u16, u16),
         (label, credits): (u64, u16),
+        log2_message: u8,
     ) {
         let send = SendEndpoint {
             activity,
@@ -151,15 +182,20 @@ impl Registers {
             label,
             credits,
             most_credits: credits,
-            log2_message: LOG2_REQUEST,
+            log2_message,
         };
         self.set_endpoint(number, Endpoint::Send(send));
     }
 
     /// Sets an endpoint up that reaches all memory of a tile.
     pub fn set_memory_endpoint(&self, number: u16, tile: u64) {
+        self.set_memory(number, HARTS, tile);
+    }
+
+    /// The same for an activity.
+    pub fn set_memory(&self, number: u16, activity: u16, tile: u64) {
         let memory = MemoryEndpoint {
-            activity: HARTS,
+            activity,
             can_read: true,
             can_write: true,
             tile: tile as u16,
@@ -229,19 +265,19 @@ impl Unit {
         let mut unit = Self {
             registers: Registers(base),
             tiles: tiles.min(MOST_TILES),
-            buffers: [0; 3],
+            buffers: [0; BUFFERS],
             first_sender: 0,
             first_of_harts: 0,
         };
         let endpoints = Identity::from_bits(unit.get(dtu::IDENTITY)).endpoints;
-        let with_harts = unit.tiles as u16 + 2 * harts as u16;
+        let with_harts = unit.tiles as u16 + 2 * harts as u16 + OF_HOST;
         unit.first_sender = FIRST_MAILBOX;
         if FIRST_MAILBOX + with_harts < endpoints {
             unit.first_sender = endpoints - with_harts;
             unit.first_of_harts = unit.first_sender + unit.tiles as u16;
         }
         unit.set(dtu::current(kernel_hart), KERNEL.into());
-        for number in [REQUESTS, ANSWERS, NOTES] {
+        for number in 0..FIRST_MAILBOX {
             let buffer = frames.allocate()?;
             unit.buffers[usize::from(number)] = buffer;
             unit.set_receiver(number, KERNEL, buffer, (log2_slot(number), SLOTS));
@@ -294,11 +330,16 @@ impl Unit {
     fn command(&self, word: CommandWord) -> Result<u64, Error> {
         #[cfg(feature = "symmetric")]
         return crate::symmetric::command(self, word);
+        // A message to the host may be on its way still.
+        #[cfg(feature = "host")]
+        self.finish();
         #[cfg(not(feature = "symmetric"))]
         self.execute(word)
     }
 
     fn prepare(&self, payload: &[u64]) {
+        #[cfg(feature = "host")]
+        self.finish();
         let at = OUTGOING.0.get();
         // SAFETY: the kernel hart alone uses it, and no command runs.
         let outgoing = unsafe { &mut *at };
@@ -325,8 +366,41 @@ impl Unit {
         sent
     }
 
+    /// The endpoints to the tile of the host.
+    #[cfg(feature = "host")]
+    pub fn host_endpoints(&self) -> [u16; 2] {
+        let endpoints = Identity::from_bits(self.get(dtu::IDENTITY)).endpoints;
+        [endpoints - 2, endpoints - 1]
+    }
+
+    /// Starts to send a message that takes no answer. The next command waits for its end.
+    #[cfg(feature = "host")]
+    pub fn start_to_send(&self, endpoint: u16, words: &[u64]) {
+        self.finish();
+        self.prepare(words);
+        self.start(CommandWord::new(Command::Send, endpoint));
+    }
+
+    /// Are all messages that wait for the kernel from the host?
+    #[cfg(feature = "host")]
+    pub fn has_messages_of_host_alone(&self) -> bool {
+        self.get(dtu::EVENTS) == 1 << HOST
+    }
+
+    /// Messages that an endpoint can send now.
+    #[cfg(feature = "host")]
+    pub fn credits(&self, endpoint: u16) -> u16 {
+        self.get(dtu::endpoint_word(endpoint, 3)) as u16
+    }
+
     /// The oldest message of an endpoint.
     pub fn fetch(&self, endpoint: u16) -> Option<Message> {
+        self.fetch_long(endpoint)
+    }
+
+    /// The same with a payload of so many words.
+    #[inline(always)]
+    pub fn fetch_long<const WORDS: usize>(&self, endpoint: u16) -> Option<Message<WORDS>> {
         let at = self
             .command(CommandWord::new(Command::Fetch, endpoint))
             .ok()?;
@@ -337,7 +411,7 @@ impl Unit {
         let buffer = self.buffers[usize::from(endpoint)];
         let size = 1 << log2_slot;
         cache::refresh(at, size);
-        let mut payload = Payload::default();
+        let mut payload = [0; WORDS];
         let words = (size as usize - HEADER_SIZE) / 8;
         // SAFETY: the unit has written a message there, in a slot of this buffer.
         let header = unsafe {

@@ -60,6 +60,9 @@ pub struct Kernel {
     pub readers: List,
     /// What processes and tiles send each other.
     pub tiles: Tiles,
+    /// Threads of the host.
+    #[cfg(feature = "host")]
+    pub host: crate::host::Host,
 }
 
 /// How harts are told.
@@ -237,6 +240,8 @@ impl Kernel {
             console: Console::new(),
             readers: List::EMPTY,
             tiles: Tiles::new(),
+            #[cfg(feature = "host")]
+            host: crate::host::Host::new(),
             harts: Harts {
                 pages: [None; MOST_HARTS],
                 clint: Clint::new(&MachineMap::new()),
@@ -316,7 +321,7 @@ impl Kernel {
                 None => return,
             },
             Wait::Room(_) | Wait::Consent(_) | Wait::Credit(_) => &mut self.tiles.senders,
-            Wait::Sent(_) | Wait::Asked(_) | Wait::Allowed(_) => return,
+            Wait::Sent(_) | Wait::Asked(_) | Wait::Allowed(_) | Wait::Owner => return,
             Wait::Portal(port) => return self.forget_reader(port),
         };
         threads.take_out(list, place);
@@ -525,6 +530,10 @@ impl Kernel {
         crate::report!(self.console, "kernel: hart {hart} is lost: {reason}\n");
         self.harts.forget &= !(1 << hart);
         if let Some(place) = self.dispatch.lose(hart) {
+            #[cfg(feature = "host")]
+            if self.owner_lost(place) {
+                return;
+            }
             let process = self.dispatch.threads[place].process;
             let _: Answer = self.end_thread(place, Some(0));
             self.end_process(process, Error::Dead.to_register() & 0xff | 0x100);

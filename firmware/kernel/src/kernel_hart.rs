@@ -42,8 +42,8 @@ pub fn state() -> *mut Kernel {
 
 /// Rounds of calls between two looks at time and console.
 const ROUNDS: u32 = 16;
-/// Looks for callers before the hart sleeps: some 1,000 cycles.
-const LOOKS: u32 = 32;
+/// Looks for callers before the hart sleeps: some 1,000 cycles. The host takes longer than that.
+const LOOKS: u32 = if cfg!(feature = "host") { 2 } else { 32 };
 /// A time slice lasts a part of a second: 10 ms.
 const SLICES: u64 = 100;
 /// Interrupts of software, timer, devices and the data transfer unit, in `mie`.
@@ -84,7 +84,13 @@ extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
     let kernel: &mut Kernel = &mut held;
     begin(kernel, &map);
     begin_harts(kernel);
-    first_program::start(kernel, arguments);
+    #[cfg(feature = "host")]
+    let is_hosts = kernel.begin_host(arguments);
+    #[cfg(not(feature = "host"))]
+    let is_hosts = false;
+    if !is_hosts {
+        first_program::start(kernel, arguments);
+    }
     #[cfg(feature = "symmetric")]
     crate::symmetric::attend_for_ever(held);
     #[cfg(not(feature = "symmetric"))]
@@ -118,6 +124,10 @@ fn begin(kernel: &mut Kernel, map: &MachineMap) {
     kernel.tiles.unit = map
         .unit
         .and_then(|base| Unit::begin(base, (tile, tiles), harts, &mut kernel.frames));
+    #[cfg(feature = "host")]
+    if let (Some(unit), Some(host)) = (kernel.tiles.unit, map.host) {
+        unit.begin_host(host as u16);
+    }
     kernel.tiles.routes = Routes::create(&mut kernel.frames);
     kernel.tiles.consents = Consents::create(&mut kernel.frames);
     kernel

@@ -44,6 +44,9 @@ pub struct MachineMap {
     writes_back: bool,
     /// The number of the tile, and how many have a kernel.
     pub tile: (u64, u64),
+    /// The tile of the host.
+    #[cfg(feature = "host")]
+    pub host: Option<u64>,
 }
 
 /// Why a machine is unusable.
@@ -133,6 +136,8 @@ impl MachineMap {
             means: means::LINES | means::WHOLE,
             writes_back: false,
             tile: (0, 1),
+            #[cfg(feature = "host")]
+            host: None,
         }
     }
 
@@ -214,6 +219,8 @@ impl MachineMap {
         match (section, name) {
             (b"", b"flick,tile") => self.tile.0 = number(value),
             (b"", b"flick,tiles") => self.tile.1 = number(value),
+            #[cfg(feature = "host")]
+            (b"", b"flick,host-tile") => self.host = Some(number(value)),
             (b"cpus", b"timebase-frequency") => self.frequency = number(value),
             (b"cpus", b"flick,incoherent") => self.is_coherent = false,
             (b"cpus", b"flick,write-back") => self.writes_back = true,

@@ -21,6 +21,8 @@ mod first_program;
 mod float_state;
 mod hart_page;
 mod hart_unit;
+#[cfg(feature = "host")]
+mod host;
 mod kernel;
 mod kernel_hart;
 #[cfg(feature = "symmetric")]

@@ -241,6 +241,11 @@ impl Kernel {
         let Some(unit) = self.tiles.unit else {
             return;
         };
+        // Most messages are the host's, and each look at an endpoint is a command.
+        #[cfg(feature = "host")]
+        if unit.has_messages_of_host_alone() {
+            return self.attend_host(unit);
+        }
         self.take_answers(unit);
         while let Some(message) = unit.fetch(NOTES) {
             unit.acknowledge(NOTES, message.slot);
@@ -250,6 +255,8 @@ impl Kernel {
         while let Some(message) = unit.fetch(REQUESTS) {
             self.requested(unit, &message);
         }
+        #[cfg(feature = "host")]
+        self.attend_host(unit);
         let waiting = unit.waiting();
         if waiting != 0 {
             self.attend_readers(unit, waiting);

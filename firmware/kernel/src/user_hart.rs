@@ -59,8 +59,8 @@ extern "C" fn user_hart_begin(page: *mut HartPage) -> ! {
     unsafe { resume(context, local) }
 }
 
-/// Looks for a command before the hart sleeps.
-const LOOKS: u32 = 40;
+/// Looks for a command before the hart sleeps. Behind code of the host a hart has nothing to do for long.
+const LOOKS: u32 = if cfg!(feature = "host") { 2 } else { 40 };
 /// Commands with which a thread goes on, one at a time.
 const STARTS: u64 = command::RUN | command::REPLY | command::GO_ON;
 

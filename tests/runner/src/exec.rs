@@ -1,5 +1,6 @@
 //! A command of the suite: how it is run, and how a person repeats it.
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 use std::{fs, io};
 
@@ -58,6 +59,10 @@ impl Invocation {
 
     /// Runs it; its files in the folder are named after `tag`.
     pub fn run(&self, tag: &str) -> io::Result<Finished> {
+        let mut env = self.env.clone();
+        let has = |name: &str| self.env.iter().any(|(known, _)| known == name);
+        let given = GIVEN.get().into_iter().flatten();
+        env.extend(given.filter(|(name, _)| !has(name)).cloned());
         let typed = self.cwd.join(format!("{tag}.in"));
         let input = match &self.input {
             Some(file) => file,
@@ -71,7 +76,7 @@ impl Invocation {
             cwd: &self.cwd,
             scratch: &self.cwd,
             tag,
-            env: &self.env,
+            env: &env,
             stdin: Some(input),
             limit: Duration::from_secs(self.timeout),
             processor_limit: None,
@@ -95,6 +100,14 @@ impl Invocation {
         let (out, err) = (done.stdout_text(), done.stderr_text());
         Err(format!("{}\n{out}{err}", done.status))
     }
+}
+
+static GIVEN: OnceLock<Vec<(String, String)>> = OnceLock::new();
+
+/// Gives variables to all programs from now on, where they have no value of their own.
+pub fn give_to_all(variables: &[(&str, &str)]) {
+    let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    GIVEN.get_or_init(|| variables.iter().map(own).collect());
 }
 
 /// No core files from the programs that are meant to crash.

@@ -133,6 +133,9 @@ struct Options {
     /// platform
     #[arg(long, value_name = "PLATFORM")]
     timed: Option<String>,
+    /// Run programs on this backend (card), and on the machine of FLICK_MACHINE
+    #[arg(long, value_name = "BACKEND")]
+    backend: Option<String>,
     /// No tests: run this command, the rest of the line, with clang and lld started once for all
     /// commands that it runs.
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
@@ -164,6 +167,10 @@ fn run(o: &Options) -> Result<ExitCode, String> {
     if let Some(platform) = &o.timed {
         // SAFETY: no other thread has been started yet.
         unsafe { std::env::set_var("FLICK_PLATFORM", platform) };
+    }
+    if let Some(backend) = &o.backend {
+        let machine = std::env::var("FLICK_MACHINE").unwrap_or_default();
+        exec::give_to_all(&[("FLICK_BACKEND", backend), ("FLICK_MACHINE", &machine)]);
     }
     let mut setup = Setup {
         flick_cc: absolute(&o.flick)?,

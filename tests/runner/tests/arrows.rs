@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 /// Each part and the parts that it may use, all of them below it in the table of docs/design.md.
 /// driver, runtime and report are siblings: they meet in image and events only. The two forms of
-/// libflick are shells over runtime. flick-debug, which runs beside them, makes what driver makes.
-const PARTS: [(&str, &[&str]); 27] = [
+/// libflick are shells over runtime. flick-debug, which runs beside them, makes what driver makes, and
+/// flick-card has the machine.
+const PARTS: [(&str, &[&str]); 28] = [
     (
         "flick-cli",
         &[
@@ -60,6 +61,16 @@ const PARTS: [(&str, &[&str]); 27] = [
             "flick-driver",
             "flick-image",
             "flick-translator",
+            "flick-engine",
+            "flick-abi",
+        ],
+    ),
+    (
+        "flick-card",
+        &[
+            "flick-machine",
+            "flick-device",
+            "flick-timing",
             "flick-engine",
             "flick-abi",
         ],

@@ -177,6 +177,23 @@ impl Dtu {
         Err(bad)
     }
 
+    /// Gives all banks an activity, and sets endpoints up. For a unit whose tile has no kernel.
+    pub(crate) fn set_up(&mut self, activity: u16, endpoints: &[(u16, Endpoint)]) {
+        self.state
+            .banks
+            .iter_mut()
+            .for_each(|bank| bank.current = activity);
+        let slots = self.description.slots;
+        for &(number, endpoint) in endpoints {
+            let words = endpoint.words();
+            for word in dtu::WRITE_ORDER {
+                if let Some(table) = self.state.endpoints.get_mut(usize::from(number)) {
+                    table.write_word(word, words[word], number, slots);
+                }
+            }
+        }
+    }
+
     /// Bytes of its registers.
     pub fn size(&self) -> u64 {
         dtu::registers_size(self.description.endpoints)

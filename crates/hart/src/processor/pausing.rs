@@ -130,7 +130,12 @@ impl<B: Bus> Processor<'_, B> {
 
     fn part(&mut self, exit: Exit, has_paused: bool) -> Part {
         let is_paused = has_paused || self.core.view.slice.is_paused();
-        if exit == Exit::Budget && is_paused && self.core.marker.is_none() && !self.core.call {
+        if exit == Exit::Budget
+            && is_paused
+            && self.core.marker.is_none()
+            && !self.core.call
+            && !self.core.foreign
+        {
             return Part::Paused;
         }
         let (end, cycles) = self.finish(exit);
@@ -165,6 +170,7 @@ impl<B: Bus> Processor<'_, B> {
         core.traps = 0;
         let end = match (exit, core.marker.take()) {
             _ if std::mem::take(&mut core.call) => SliceEnd::Call,
+            _ if std::mem::take(&mut core.foreign) => SliceEnd::Foreign,
             (_, Some(marker)) => SliceEnd::Marker(marker),
             (Exit::Wait, None) => SliceEnd::Wait,
             _ => SliceEnd::Turn,

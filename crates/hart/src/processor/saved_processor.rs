@@ -73,7 +73,7 @@ const VCSR: u32 = 0x00f;
 /// The list of what a snapshot has of the registers, once. A register that is missing is an error.
 macro_rules! saved_registers {
     ($registers:expr; $($name:ident)*) => {{
-        let Registers { isa: _, mmu: _, hart_id: _, privilege: _, machine_interrupts: _, $($name),* } = $registers;
+        let Registers { isa: _, mmu: _, has_host_space: _, hart_id: _, privilege: _, machine_interrupts: _, $($name),* } = $registers;
         [$($name),*]
     }};
 }

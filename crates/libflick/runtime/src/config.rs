@@ -26,6 +26,14 @@ pub enum Trigger {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// In the calling thread.
+    Inline,
+    /// On harts of a simulated machine.
+    Card,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// What the link has translated; the translator for what else runs often, the interpreter for
     /// the rest, and for all of it where nothing can be translated.
@@ -66,6 +74,9 @@ pub enum Statistics {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub offload: Offload,
+    pub backend: Backend,
+    /// The name or file of the machine of [`Backend::Card`].
+    pub machine: String,
     pub trigger: Trigger,
     pub engine: Engine,
     pub statistics: Statistics,
@@ -128,6 +139,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         })
     };
     let offload = [Offload::Auto, Offload::Require, Offload::Off][choose(settings::OFFLOAD)];
+    let backend = [Backend::Inline, Backend::Card][choose(settings::BACKEND)];
     let trigger = [Trigger::Gate, Trigger::Fault][choose(settings::TRIGGER)];
     let engines = [
         Engine::Auto,
@@ -152,6 +164,16 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     };
     Config {
         offload,
+        backend,
+        // A look at the environment takes time, which other programs need not spend.
+        machine: (backend == Backend::Card)
+            .then(|| variable(settings::MACHINE))
+            .flatten()
+            .filter(|name| !name.is_empty())
+            .map_or_else(
+                || "card".into(),
+                |name| String::from_utf8_lossy(&name).into_owned(),
+            ),
         trigger,
         engine,
         statistics,
@@ -188,6 +210,7 @@ mod tests {
         let plain = with(&[]);
         assert_eq!(plain.offload, Offload::Auto);
         assert_eq!(plain.trigger, Trigger::Gate);
+        assert_eq!((plain.backend, &*plain.machine), (Backend::Inline, "card"));
         assert_eq!(plain.engine, Engine::Auto);
         assert_eq!(plain.vlen, None);
         assert_eq!(plain.statistics, Statistics::Off);
@@ -201,7 +224,10 @@ mod tests {
             ("FLICK_GDB", "on"),
             ("FLICK_PROFILE", "functions"),
             ("FLICK_VLEN", "512"),
+            ("FLICK_BACKEND", "card"),
+            ("FLICK_MACHINE", "./mine.toml"),
         ]);
+        assert_eq!((set.backend, &*set.machine), (Backend::Card, "./mine.toml"));
         assert!(set.profile && !plain.profile);
         assert_eq!(set.vlen, Some(512));
         assert_eq!(set.offload, Offload::Require);

@@ -1,5 +1,6 @@
 //! What `fork` does with the translator, the table of modules and libflick's own heap: the child
 //! finds each of them free and whole. `heap/around_fork.rs` does the same for the NxP heap.
+use crate::crossing::card;
 use crate::memory::own_heaps;
 use crate::{modules, translation};
 
@@ -17,6 +18,7 @@ pub fn install() {
 }
 
 extern "C" fn before_fork() {
+    card::before_fork();
     translation::before_fork();
     modules::lock();
     own_heaps::before_fork();
@@ -26,10 +28,12 @@ extern "C" fn after_fork_in_parent() {
     own_heaps::after_fork();
     modules::unlock();
     translation::after_fork_in_parent();
+    card::after_fork_in_parent();
 }
 
 extern "C" fn after_fork_in_child() {
     own_heaps::after_fork();
     modules::unlock();
     translation::after_fork_in_child();
+    card::after_fork_in_child();
 }

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use crate::accounts::{device_check, stats, timed};
-use crate::config::{self, Config, Engine, Offload, Statistics};
-use crate::crossing::{fast_path, signal_handler};
+use crate::config::{self, Backend, Config, Engine, Offload, Statistics};
+use crate::crossing::{card, fast_path, signal_handler};
 use crate::os::{fatal, one_runtime};
 use crate::reports::debugger;
 use crate::signals::dispositions;
@@ -35,6 +35,9 @@ fn start() -> Place {
     forks::install();
     let place = choose_place(config);
     open_accounts(config, place);
+    if place == Place::Nxp && config.backend == Backend::Card {
+        card::init(config);
+    }
     make_translator(config, place);
     // SAFETY: a plain function of the right type, which lives as long as the process.
     unsafe { libc::atexit(modules::exiting) };
@@ -102,7 +105,8 @@ fn open_accounts(config: &Config, place: Place) {
 
 /// Makes the translator, unless something has to see each instruction.
 fn make_translator(config: &Config, place: Place) {
-    if place == Place::Nxp && !config.check_device && !timed::enabled() {
+    let is_whole = config.check_device || timed::enabled() || crossing_code::on_card();
+    if place == Place::Nxp && !is_whole {
         translation::init();
     }
     if config.statistics != Statistics::Off {
@@ -111,6 +115,11 @@ fn make_translator(config: &Config, place: Place) {
             _ if translation::code() != [0; 2] => "translate",
             _ => "interp",
         };
-        stats::set_engine(engine, "inline");
+        let backend = if crossing_code::on_card() {
+            "card"
+        } else {
+            "inline"
+        };
+        stats::set_engine(engine, backend);
     }
 }

@@ -125,6 +125,7 @@ impl<'m> Machine<'m> {
                     return Turn::Ended(End::Exit(status));
                 }
             }
+            SliceEnd::Foreign => self.lend(hart),
             SliceEnd::Turn | SliceEnd::Wait => {}
         }
         Turn::Ran

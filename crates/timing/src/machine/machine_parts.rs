@@ -79,6 +79,8 @@ pub struct Hart {
     pub period: f64,
     /// Its core: an index of [`Machine::cores`]. Without one each instruction takes a cycle.
     pub core: Option<usize>,
+    /// Whether `satp` takes mode 14, the space of a host program.
+    pub has_host_space: bool,
     /// Whether it runs the tile's kernel. A tile has one such hart at most.
     pub is_kernel: bool,
     /// Whether the device tree has it as `disabled`, so that operating systems leave it alone.

@@ -1,7 +1,7 @@
 //! Entries of machine files whose behaviour this version lacks.
 use std::fmt;
 
-use super::machine_parts::{Coherence, DeviceKind, Hart, Machine, TileKind};
+use super::machine_parts::{Coherence, DeviceKind, Hart, Machine, Tile, TileKind};
 
 /// An entry that is described, and cannot run yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,11 +49,18 @@ impl DeviceKind {
 }
 
 impl Machine {
+    /// The number of the tile that is the bridge to the host.
+    pub fn host_tile(&self) -> Option<usize> {
+        let is_host = |tile: &Tile| matches!(tile.kind, TileKind::Host(_));
+        self.tiles.iter().position(is_host)
+    }
+
     /// What this version lacks to run the machine, in the order of the file.
     pub fn missing(&self) -> Vec<Missing> {
         let mut missing: Vec<Missing> = Vec::new();
         let mut has_harts = false;
-        for tile in &self.tiles {
+        let host = self.host_tile();
+        for (number, tile) in self.tiles.iter().enumerate() {
             let mut add = |line, what| {
                 let mut all = missing.iter_mut();
                 // A tile with a count is one entry.
@@ -69,10 +76,17 @@ impl Machine {
                 }
             };
             match &tile.kind {
+                TileKind::Harts if host.is_some_and(|host| host < number) => {
+                    add(tile.line, "a tile of harts behind the bridge to the host");
+                    has_harts = true;
+                }
                 TileKind::Harts => has_harts = true,
                 TileKind::Accelerator(part) => add(part.line, "accelerators"),
                 TileKind::Memory => add(tile.line, "tiles of memory"),
-                TileKind::Host(part) => add(part.line, "the bridge to the host"),
+                TileKind::Host(part) if host != Some(number) => {
+                    add(part.line, "a second bridge to the host");
+                }
+                TileKind::Host(_) => {}
             }
             for unit in &tile.units {
                 add(unit.line, "units for custom opcodes");

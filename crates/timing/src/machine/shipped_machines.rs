@@ -6,11 +6,12 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: [(&str, &str); 7] = shipped!(
+const SHIPPED: [(&str, &str); 8] = shipped!(
     "virt",
     "spike-rvv",
     "rocket-rvv",
     "mppa256",
+    "card",
     "m3x-noc",
     "m3x-pcie",
     "flick-isca20"

@@ -150,6 +150,7 @@ fn read_harts(
         let unit = index_of(&mut table, "unit", units.iter().map(|unit| &*unit.name))?;
         let is_kernel = table.flag("kernel")?;
         let is_disabled = table.flag("disabled")?;
+        let has_host_space = table.flag("host-space")?;
         if is_kernel && (count > 1 || harts.iter().any(|hart| hart.is_kernel)) {
             let why = "a second hart would run the tile's kernel";
             let help = "a tile has one kernel hart: give it an entry of its own, without count";
@@ -170,6 +171,7 @@ fn read_harts(
                 core,
                 is_kernel,
                 is_disabled,
+                has_host_space,
                 unit,
                 group,
             });

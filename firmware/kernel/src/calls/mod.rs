@@ -77,6 +77,10 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         (Some(call), _) => call,
         // Another thread runs, or the same one goes on as it was.
         (None, PREEMPTED) => return Ok(Done::GoesOn),
+        #[cfg(feature = "host")]
+        (None, EXCEPTION) if kernel.is_foreign(caller.thread) => {
+            return kernel.foreign_exception(caller.thread, a0, a1);
+        }
         (None, EXCEPTION) => return exception(kernel, caller, a0, a1),
         (None, VECTORS) => return first_vector(kernel, caller, a0),
         (None, HAS_ENDED) => return kernel.has_ended(caller),

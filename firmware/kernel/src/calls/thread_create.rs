@@ -70,7 +70,7 @@ impl Kernel {
 
     /// Finds a place and a context.
     #[inline(always)]
-    fn new_thread(&mut self, process: u16, priority: u64) -> Option<Place> {
+    pub fn new_thread(&mut self, process: u16, priority: u64) -> Option<Place> {
         let harts = self.dispatch.harts();
         let threads = &mut self.dispatch.threads;
         let place = threads.create(process, priority as u8, harts)?;

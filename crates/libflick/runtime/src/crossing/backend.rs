@@ -3,8 +3,8 @@
 //! A backend has a file of its own. There it has the five functions that a crossing's assembly
 //! calls (`slow_path.rs`), made of the steps in `step.rs`. The gate chooses it
 //! (`gate_target.rs`), so that the others cost nothing. `docs/runtime.md`, "Backends", lists all
-//! places that name a backend. Today there is one, the engine in the calling thread
-//! ([`super::inline`]).
+//! places that name a backend. There are the engine in the calling thread ([`super::inline`]), and
+//! harts of a simulated machine ([`super::card`]).
 use flick_engine::Exit;
 
 use crate::accounts::hook::Accounts;

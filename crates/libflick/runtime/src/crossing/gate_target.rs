@@ -10,7 +10,12 @@ use crate::translation;
 
 /// The path of the crossing that `gate` enters.
 pub fn of(gate: &Gate) -> usize {
-    if crossing_code::counted() {
+    if crossing_code::on_card() {
+        match crossing_code::counted() {
+            true => Crossing::CardCounted.entrance(),
+            false => Crossing::Card.entrance(),
+        }
+    } else if crossing_code::counted() {
         Crossing::InlineCounted.entrance()
     } else if !translation::enabled() {
         Crossing::Inline.entrance()

@@ -1,5 +1,6 @@
 //! The crossing between host and NxP code: its two paths, arguments and results, and unwinding.
 pub(crate) mod backend;
+pub(crate) mod card;
 pub(crate) mod cleanup_push;
 pub(crate) mod fast_path;
 mod fast_path_code;

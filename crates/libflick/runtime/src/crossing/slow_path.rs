@@ -19,7 +19,7 @@ use super::frame::{
     called_by_nxp, crossing_asm, from_translated, load_saved, saved_here, store_saved,
 };
 use super::next_step::Next;
-use super::{inline, marshal, unwinding};
+use super::{card, inline, marshal, unwinding};
 use crate::accounts::gate_counts;
 use crate::thread::activation;
 
@@ -315,9 +315,25 @@ crossing!(
     inline::resume_counted, inline::left_counted, inline::land_counted, inline::again_counted
 );
 
+crossing!(
+    /// Enters the card.
+    cross_card, "__flick_cross_card", card::enter, card::resume, card::left, card::land, card::again
+);
+crossing!(
+    /// The same, counting.
+    cross_card_counted, "__flick_cross_card_counted", card::enter_counted, card::resume_counted,
+    card::left_counted, card::land_counted, card::again_counted
+);
+
 /// Everything else refers to them by their labels (`thread/crossing_code.rs`).
 #[used]
-static CROSSINGS: [unsafe extern "C" fn(); 3] = [cross, cross_counted, activation_end];
+static CROSSINGS: [unsafe extern "C" fn(); 5] = [
+    cross,
+    cross_counted,
+    cross_card,
+    cross_card_counted,
+    activation_end,
+];
 
 pub fn host_clone_counted_address() -> usize {
     host_clone_counted as *const () as usize

@@ -6,6 +6,8 @@ pub(crate) mod host_stack;
 pub(crate) mod illegal;
 pub(crate) mod jump_buffer;
 pub mod one_runtime;
+pub(crate) mod own_file;
+pub(crate) mod own_stack;
 pub(crate) mod process_facts;
 pub(crate) mod signal_mask;
 pub(crate) mod text;

@@ -15,8 +15,13 @@ pub struct BlockedSignals(u64);
 
 impl BlockedSignals {
     pub fn new() -> Self {
-        Self(change_mask(libc::SIG_SETMASK, ALL.load(Ordering::Relaxed)))
+        Self(block_all())
     }
+}
+
+/// Blocks every signal of this thread. Returns the mask before.
+pub fn block_all() -> u64 {
+    change_mask(libc::SIG_SETMASK, ALL.load(Ordering::Relaxed))
 }
 
 impl Drop for BlockedSignals {

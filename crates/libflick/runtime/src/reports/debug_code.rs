@@ -3,8 +3,7 @@
 //! if the link had translated it.
 //!
 //! A process without a debugger does not load that library.
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
-use std::mem::MaybeUninit;
+use std::ffi::{CString, OsStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
@@ -19,7 +18,7 @@ use crate::config::{self, Engine, Gdb};
 use crate::locks::signal_safe::SignalSafeLock;
 use crate::modules::address_meaning::{self, Target};
 use crate::modules::{self, ModuleEntry};
-use crate::os::{fatal, host_library};
+use crate::os::{fatal, host_library, own_file};
 use crate::thread::crossing_code;
 use crate::translation;
 
@@ -188,7 +187,7 @@ fn load() -> Result<Library, String> {
     const RTLD_DEEPBIND: c_int = 8;
     let loader = host_library::get().and_then(|library| (library.loader)());
     let loader = loader.ok_or("a static program loads no library")?;
-    let own = own_file().ok_or("libflick does not know its own place")?;
+    let own = own_file::path().ok_or("libflick does not know its own place")?;
     let path = Path::new(OsStr::from_bytes(own.to_bytes())).with_file_name(LIBRARY);
     let missing = || format!("{} cannot be loaded", path.display());
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| missing())?;
@@ -210,20 +209,6 @@ fn load() -> Result<Library, String> {
             lead_pointers: std::mem::transmute::<*mut c_void, LeadPointers>(lead_pointers),
             remove: std::mem::transmute::<*mut c_void, Remove>(remove),
         })
-    }
-}
-
-/// The file that libflick is in.
-fn own_file() -> Option<&'static CStr> {
-    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: dladdr reads the loader's tables and fills the record; the name lives as long as
-    // libflick, which is never unloaded.
-    unsafe {
-        if libc::dladdr(own_file as *const c_void, info.as_mut_ptr()) == 0 {
-            return None;
-        }
-        let name: *const c_char = info.assume_init().dli_fname;
-        (!name.is_null()).then(|| CStr::from_ptr(name))
     }
 }
 

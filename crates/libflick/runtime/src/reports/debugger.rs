@@ -58,6 +58,8 @@ pub struct Debugger {
     near: [AtomicU64; 3],
     /// Since version 5, the place in it as `called_by_signature`.
     near_called_by_signature: AtomicU64,
+    /// Since version 6. The code of the crossings of the backend `card`: start and end of each.
+    card_crossings: [AtomicU64; 4],
 }
 
 const _: () = assert!(offset_of!(Activation, context) == 0);
@@ -86,6 +88,7 @@ pub static __flick_debugger: Debugger = Debugger {
     waits: AtomicU64::new(0),
     near: [const { AtomicU64::new(0) }; 3],
     near_called_by_signature: AtomicU64::new(0),
+    card_crossings: [const { AtomicU64::new(0) }; 4],
 };
 
 /// Call once, before the first module is added.
@@ -123,7 +126,14 @@ pub fn init() {
     {
         set(field, value);
     }
-    all.version.store(5, Ordering::Release);
+    for (field, value) in all
+        .card_crossings
+        .iter()
+        .zip(crossing_code::card_crossings())
+    {
+        set(field, value);
+    }
+    all.version.store(6, Ordering::Release);
 }
 
 /// The program may have a copy of the fast path now.

@@ -34,7 +34,8 @@ pub struct Activation {
     pub result: u64,
     /// Set when an unwinder is about to go on in NxP code.
     pub landing: Landing,
-    unused: u64,
+    /// For the backend whose crossing it is.
+    pub of_backend: u64,
     /// What the caller of the crossing has in rbx, r12, r13, r14 and r15.
     pub host_saved: [u64; 5],
 }

@@ -15,6 +15,18 @@ unsafe extern "C" {
     static __flick_cross_counted_landing: u8;
     static __flick_cross_counted_calls: u8;
     static __flick_cross_counted_again: u8;
+    static __flick_cross_card: u8;
+    static __flick_cross_card_end: u8;
+    static __flick_cross_card_called: u8;
+    static __flick_cross_card_landing: u8;
+    static __flick_cross_card_calls: u8;
+    static __flick_cross_card_again: u8;
+    static __flick_cross_card_counted: u8;
+    static __flick_cross_card_counted_end: u8;
+    static __flick_cross_card_counted_called: u8;
+    static __flick_cross_card_counted_landing: u8;
+    static __flick_cross_card_counted_calls: u8;
+    static __flick_cross_card_counted_again: u8;
     static __flick_fast: u8;
     static __flick_fast_end: u8;
     static __flick_fast_host_call: u8;
@@ -50,6 +62,19 @@ pub fn counted() -> bool {
     COUNTED.load(Relaxed)
 }
 
+static ON_CARD: AtomicBool = AtomicBool::new(false);
+
+/// From now on NxP code is entered by the crossing of the backend `card`. Call before gates get their
+/// targets.
+pub fn enter_card() {
+    ON_CARD.store(true, Relaxed);
+}
+
+/// Is NxP code executed on a card?
+pub fn on_card() -> bool {
+    ON_CARD.load(Relaxed)
+}
+
 /// The slow path of a backend. Each has one with accounts and one without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -57,16 +82,25 @@ pub enum Crossing {
     /// The fast path belongs to it, too.
     Inline,
     InlineCounted,
+    Card,
+    CardCounted,
 }
 
 impl Crossing {
-    pub const ALL: [Self; 2] = [Self::Inline, Self::InlineCounted];
+    pub const ALL: [Self; 4] = [
+        Self::Inline,
+        Self::InlineCounted,
+        Self::Card,
+        Self::CardCounted,
+    ];
 
     /// The entry of gates, in assembly.
     pub fn entrance(self) -> usize {
         match self {
             Self::Inline => &raw const __flick_cross as usize,
             Self::InlineCounted => &raw const __flick_cross_counted as usize,
+            Self::Card => &raw const __flick_cross_card as usize,
+            Self::CardCounted => &raw const __flick_cross_card_counted as usize,
         }
     }
 
@@ -75,6 +109,8 @@ impl Crossing {
         match self {
             Self::Inline => &raw const __flick_cross_calls as u64,
             Self::InlineCounted => &raw const __flick_cross_counted_calls as u64,
+            Self::Card => &raw const __flick_cross_card_calls as u64,
+            Self::CardCounted => &raw const __flick_cross_card_counted_calls as u64,
         }
     }
 
@@ -84,6 +120,8 @@ impl Crossing {
         match self {
             Self::Inline => &raw const __flick_cross_landing as u64,
             Self::InlineCounted => &raw const __flick_cross_counted_landing as u64,
+            Self::Card => &raw const __flick_cross_card_landing as u64,
+            Self::CardCounted => &raw const __flick_cross_card_counted_landing as u64,
         }
     }
 
@@ -92,6 +130,8 @@ impl Crossing {
         match self {
             Self::Inline => &raw const __flick_cross_again as u64,
             Self::InlineCounted => &raw const __flick_cross_counted_again as u64,
+            Self::Card => &raw const __flick_cross_card_again as u64,
+            Self::CardCounted => &raw const __flick_cross_card_counted_again as u64,
         }
     }
 }
@@ -215,6 +255,16 @@ pub fn crossings() -> [u64; 6] {
     ]
 }
 
+/// The same of the backend `card`.
+pub fn card_crossings() -> [u64; 4] {
+    [
+        &raw const __flick_cross_card as u64,
+        &raw const __flick_cross_card_end as u64,
+        &raw const __flick_cross_card_counted as u64,
+        &raw const __flick_cross_card_counted_end as u64,
+    ]
+}
+
 /// The address that NxP code returns to at the end of an activation.
 #[inline]
 pub fn return_address() -> u64 {
@@ -232,6 +282,8 @@ pub fn xcall_address() -> u64 {
 pub fn is_host_call(pc: u64) -> bool {
     pc == &raw const __flick_cross_called as u64
         || pc == &raw const __flick_cross_counted_called as u64
+        || pc == &raw const __flick_cross_card_called as u64
+        || pc == &raw const __flick_cross_card_counted_called as u64
         || pc == &raw const __flick_fast_called as u64
         || pc == &raw const __flick_fast_calls as u64
         || pc == &raw const __flick_signature_called as u64

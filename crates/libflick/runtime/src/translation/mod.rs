@@ -10,7 +10,6 @@ mod perf;
 mod place;
 mod process_code;
 pub(crate) mod target_table;
-mod translator_stack;
 pub(crate) mod words;
 
 use std::ops::Range;
@@ -29,8 +28,12 @@ use crate::memory::own_heaps;
 use crate::modules::signatures::Plan;
 use crate::modules::{self, ModuleEntry, address_meaning, signature_table};
 use crate::os::fatal;
+use crate::os::own_stack::OwnStack;
 use crate::thread::{Current, crossing_code};
 use linked_code::in_module;
+
+/// On which the translator runs, under its lock.
+static STACK: OwnStack = OwnStack::new();
 
 static TRANSLATOR: OwnedLock<Option<Translator>> = OwnedLock::new(None);
 static STATES: AtomicPtr<StateTable> = AtomicPtr::new(ptr::null_mut());
@@ -82,7 +85,7 @@ pub fn need() {
 
 fn make() -> Result<(), String> {
     let unable = |error: std::io::Error| format!("no memory for translated code: {error}");
-    translator_stack::init().map_err(unable)?;
+    STACK.init().map_err(unable)?;
     own_heaps::init().map_err(unable)?;
     let counted = crossing_code::counted();
     // SAFETY: this is the process's only translator, which is made once.
@@ -116,8 +119,8 @@ pub fn on_own_stack<R>(f: impl FnOnce() -> R) -> Option<R> {
         return None;
     }
     let called = TRANSLATOR.with(|_| {
-        translator_stack::init().ok()?;
-        Some(translator_stack::on_own(f))
+        STACK.init().ok()?;
+        Some(STACK.call(f))
     });
     called.flatten()
 }
@@ -336,7 +339,7 @@ fn translate(target: u64) -> u64 {
             return Some(call);
         };
         let translator = translator.as_mut()?;
-        translator_stack::on_own(|| {
+        STACK.call(|| {
             own_heaps::with(|| {
                 let known = translator.usage().translations;
                 let entry = translator.entry(&process_code::Process, address)?;

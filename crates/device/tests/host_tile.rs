@@ -1,0 +1,328 @@
+//! The tile of the host (`docs/card.md`): descriptors to and from a kernel's unit, the full ring, and the
+//! memory of the process.
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use flick_abi::card;
+use flick_abi::descriptor::{
+    DESCRIPTOR_CALL, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE, DESCRIPTOR_SLOTS, Descriptor,
+    HOST_ACTIVITY, HOST_ENDPOINT, KERNEL_ACTIVITY, KERNEL_ENDPOINT, LOG2_DESCRIPTOR_SLOT, RING,
+};
+use flick_abi::dtu::{
+    self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, MemoryEndpoint, Outcome,
+    ReceiveEndpoint, SendEndpoint,
+};
+use flick_device::dtu::{Dtu, DtuDescription};
+use flick_device::mock::Mock;
+use flick_device::{Arrived, Device, HostSpace, HostTile, NoSpace, Refused};
+
+/// The tile of the kernel, and that of the host.
+const CARD: u16 = 0;
+const HOST: u16 = 1;
+/// Where the kernel's tile has its slots, what it sends, and what it copies.
+const SLOTS: u64 = 0x1000;
+const OUTGOING: u64 = 0x3000;
+const COPIED: u64 = 0x4000;
+/// The kernel's endpoints to the host, and to its memory.
+const TO_HOST: u16 = 5;
+const MEMORY: u16 = 6;
+
+fn description(tile: u16, harts: usize) -> DtuDescription {
+    DtuDescription {
+        tile,
+        endpoints: 8,
+        slots: 32,
+        message: 256,
+        packet: 1024,
+        command: 1000,
+        cycle: 1_000_000,
+        harts,
+        kernel: (harts != 0).then_some(0),
+    }
+}
+
+/// A process with one page at this address.
+struct OnePage(Rc<RefCell<Vec<u8>>>);
+
+const PAGE: u64 = 0x5555_0000_0000;
+
+impl OnePage {
+    fn range(address: u64, size: usize) -> Result<std::ops::Range<usize>, Refused> {
+        let start = address.checked_sub(PAGE).ok_or(Refused)? as usize;
+        let end = start.checked_add(size).filter(|&end| end <= 4096);
+        Ok(start..end.ok_or(Refused)?)
+    }
+}
+
+impl HostSpace for OnePage {
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
+        let range = Self::range(address, bytes.len())?;
+        bytes.copy_from_slice(&self.0.borrow()[range]);
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
+        let range = Self::range(address, bytes.len())?;
+        self.0.borrow_mut()[range].copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+struct World {
+    unit: Dtu,
+    card: Mock,
+    host: HostTile,
+    outside: Mock,
+    arrived: Arrived,
+}
+
+impl World {
+    fn new(space: Box<dyn HostSpace>) -> Self {
+        let unit = Dtu::new(description(CARD, 1)).unwrap();
+        let mut card = Mock::with_memory(0, 0x8000);
+        card.tiles.insert(HOST);
+        let host = HostTile::new(description(HOST, 0), 1, space).unwrap();
+        let mut outside = Mock::default();
+        outside.tiles.insert(CARD);
+        let arrived = host.arrived();
+        let mut world = Self {
+            unit,
+            card,
+            host,
+            outside,
+            arrived,
+        };
+        world.set(dtu::current(0), KERNEL_ACTIVITY.into());
+        world
+    }
+
+    /// The kernel has its endpoints.
+    fn begin(&mut self) {
+        let receive = ReceiveEndpoint {
+            activity: KERNEL_ACTIVITY,
+            buffer: SLOTS,
+            log2_slot: LOG2_DESCRIPTOR_SLOT,
+            slots: DESCRIPTOR_SLOTS,
+            occupied: 0,
+            unread: 0,
+        };
+        let send = SendEndpoint {
+            activity: KERNEL_ACTIVITY,
+            tile: HOST,
+            endpoint: HOST_ENDPOINT,
+            receiver: HOST_ACTIVITY,
+            label: 0,
+            credits: DESCRIPTOR_SLOTS.into(),
+            most_credits: DESCRIPTOR_SLOTS.into(),
+            log2_message: LOG2_DESCRIPTOR_SLOT,
+        };
+        let memory = MemoryEndpoint {
+            activity: KERNEL_ACTIVITY,
+            can_read: true,
+            can_write: true,
+            tile: HOST,
+            address: 0,
+            size: 1 << 56,
+        };
+        for (number, endpoint) in [
+            (KERNEL_ENDPOINT, Endpoint::Receive(receive)),
+            (TO_HOST, Endpoint::Send(send)),
+            (MEMORY, Endpoint::Memory(memory)),
+        ] {
+            let words = endpoint.words();
+            for word in dtu::WRITE_ORDER {
+                self.set(dtu::endpoint_word(number, word), words[word]);
+            }
+        }
+    }
+
+    fn set(&mut self, register: u64, value: u64) {
+        self.unit.write(register, 8, value, &mut self.card).unwrap();
+    }
+
+    fn get(&mut self, register: u64) -> u64 {
+        self.unit.read(register, 8, &mut self.card).unwrap()
+    }
+
+    /// Time passes on both tiles, and packets arrive.
+    fn pass(&mut self) {
+        for _ in 0..40 {
+            let now = self.card.now + 500_000;
+            self.card.run_until(&mut self.unit, now, 100);
+            self.outside.run_until(&mut self.host, now, 100);
+            for packet in std::mem::take(&mut self.card.sent) {
+                self.host.packet(packet, &mut self.outside);
+            }
+            for packet in std::mem::take(&mut self.outside.sent) {
+                self.unit.packet(packet, &mut self.card);
+            }
+        }
+    }
+
+    fn execute(&mut self, command: CommandWord) -> Result<u64, Error> {
+        self.set(dtu::COMMAND, command.bits());
+        while self.get(dtu::COMMAND) != 0 {
+            self.pass();
+        }
+        Outcome::from_bits(self.get(dtu::RESULT)).result()
+    }
+
+    /// The kernel takes the oldest descriptor.
+    fn take(&mut self) -> Option<Descriptor> {
+        let fetch = CommandWord::new(Command::Fetch, KERNEL_ENDPOINT);
+        let at = self.execute(fetch).unwrap();
+        if at == 0 {
+            return None;
+        }
+        let start = at as usize + HEADER_SIZE;
+        let taken = Descriptor::from_bytes(&self.card.memory[start..start + DESCRIPTOR_SIZE]);
+        let slot = (at - SLOTS) >> LOG2_DESCRIPTOR_SLOT;
+        let free = CommandWord::new(Command::Acknowledge, KERNEL_ENDPOINT).with_slot(slot as u8);
+        self.execute(free).unwrap();
+        taken
+    }
+
+    fn give(&mut self, descriptor: &Descriptor) -> bool {
+        self.host.input(&descriptor.bytes(), &mut self.outside) != 0
+    }
+}
+
+fn call(number: u64) -> Descriptor {
+    Descriptor {
+        activation: number,
+        ..Descriptor::new(DESCRIPTOR_CALL)
+    }
+}
+
+#[test]
+fn descriptors_go_both_ways() {
+    let mut world = World::new(Box::new(NoSpace));
+    world.begin();
+    assert!(world.give(&call(1)));
+    world.pass();
+    assert_eq!(world.take(), Some(call(1)));
+    assert_eq!(world.take(), None);
+    let answer = Descriptor {
+        kind: DESCRIPTOR_RETURN,
+        ints: [7; 8],
+        ..call(1)
+    };
+    let at = OUTGOING as usize;
+    world.card.memory[at..at + DESCRIPTOR_SIZE].copy_from_slice(&answer.bytes());
+    // More answers than the host's tile has slots: it frees them by itself.
+    for _ in 0..3 * u32::from(DESCRIPTOR_SLOTS) {
+        world.set(dtu::ADDRESS, OUTGOING);
+        world.set(dtu::SIZE, DESCRIPTOR_SIZE as u64);
+        let sent = world.execute(CommandWord::new(Command::Send, TO_HOST));
+        assert_eq!(sent, Ok(0));
+        world.pass();
+        assert_eq!(world.arrived.borrow_mut().pop_front(), Some(answer));
+    }
+}
+
+/// Nothing is lost, and the order stays, whoever is full or not there yet.
+#[test]
+fn a_full_ring_makes_its_sender_wait() {
+    let mut world = World::new(Box::new(NoSpace));
+    let mut given = 0;
+    while world.give(&call(given)) {
+        given += 1;
+        assert!(given <= RING as u64);
+    }
+    assert_eq!(given, RING as u64);
+    // The kernel begins later than the host.
+    world.pass();
+    assert!(!world.give(&call(given)));
+    world.begin();
+    world.pass();
+    // As many as the kernel has slots have left the ring.
+    while world.give(&call(given)) {
+        given += 1;
+        world.pass();
+    }
+    assert_eq!(given, RING as u64 + u64::from(DESCRIPTOR_SLOTS));
+    for number in 0..given {
+        assert_eq!(world.take(), Some(call(number)));
+        world.pass();
+    }
+    assert_eq!(world.take(), None);
+    assert!(world.give(&call(given)));
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused() {
+    let mut world = World::new(Box::new(NoSpace));
+    world.begin();
+    let elsewhere = Descriptor { tile: 7, ..call(3) };
+    assert!(world.give(&elsewhere));
+    let refused = Descriptor {
+        kind: DESCRIPTOR_RETURN,
+        error: card::Error::NotFound as u32,
+        ..elsewhere
+    };
+    assert_eq!(world.arrived.borrow_mut().pop_front(), Some(refused));
+    let short = &call(4).bytes()[..DESCRIPTOR_SIZE - 1];
+    assert_eq!(world.host.input(short, &mut world.outside), 0);
+    world.pass();
+    assert_eq!(world.take(), None);
+}
+
+#[test]
+fn copies_of_the_process_memory_fault() {
+    let memory = Rc::new(RefCell::new((0..4096).map(|n| n as u8).collect::<Vec<_>>()));
+    let mut world = World::new(Box::new(OnePage(Rc::clone(&memory))));
+    world.begin();
+    let mut copy = |command, from: u64, size: u64| {
+        world.set(dtu::ADDRESS, COPIED);
+        world.set(dtu::SIZE, size);
+        world.set(dtu::OFFSET, from);
+        let end = world.execute(CommandWord::new(command, MEMORY));
+        let copied = world.card.memory[COPIED as usize..][..8].to_vec();
+        (end, copied)
+    };
+    let expected = memory.borrow()[16..24].to_vec();
+    assert_eq!(copy(Command::Read, PAGE + 16, 520), (Ok(0), expected));
+    for wild in [0, 8, PAGE - 8, PAGE + 4096, 1 << 47, (1 << 56) - 520] {
+        let (end, _) = copy(Command::Read, wild, 520);
+        assert_eq!(end, Err(Error::NoMemory), "{wild:#x}");
+    }
+    // Beyond all addresses.
+    assert_eq!(
+        copy(Command::Read, u64::MAX - 8, 520).0,
+        Err(Error::OutOfBounds)
+    );
+    // A page that ends within the copy.
+    assert_eq!(
+        copy(Command::Read, PAGE + 4000, 520).0,
+        Err(Error::NoMemory)
+    );
+    assert_eq!(copy(Command::Write, PAGE + 100, 8).0, Ok(0));
+    assert_eq!(memory.borrow()[100], memory.borrow()[16]);
+    assert_eq!(copy(Command::Write, PAGE + 4092, 8).0, Err(Error::NoMemory));
+}
+
+#[test]
+fn a_saved_tile_goes_on() {
+    let mut world = World::new(Box::new(NoSpace));
+    world.begin();
+    for number in 0..RING as u64 {
+        assert!(world.give(&call(number)));
+    }
+    world.pass();
+    let saved = world.host.save();
+    let mut other = HostTile::new(description(HOST, 0), 1, Box::new(NoSpace)).unwrap();
+    other.load(&saved).unwrap();
+    assert!(other.save() == saved);
+    assert!(other.load(&saved[1..]).is_err());
+    world.arrived = other.arrived();
+    world.host = other;
+    for number in 0..RING as u64 {
+        assert_eq!(world.take(), Some(call(number)));
+        world.pass();
+    }
+    // At its reset nothing is left.
+    assert!(world.give(&call(9)));
+    world.host.reset();
+    let new = HostTile::new(description(HOST, 0), 1, Box::new(NoSpace)).unwrap();
+    assert!(world.host.save() == new.save());
+}

@@ -1,0 +1,130 @@
+//! `libflick-card.so`, which has the machine. Its functions are called with the token, on a stack of
+//! their own.
+use std::ffi::{CString, OsStr, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use flick_abi::card_interface::{FUNCTIONS, Functions, LIBRARY, Order, OrderKind, Setup};
+use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor};
+use flick_engine::Hart;
+
+use crate::os::own_stack::OwnStack;
+use crate::os::{host_library, own_file};
+
+static STACK: OwnStack = OwnStack::new();
+static LOADED: OnceLock<&'static Functions> = OnceLock::new();
+
+/// The kernel's file, beside the library.
+const KERNEL: &str = "card/kernel-host.elf";
+
+/// Loads the library, and makes the machine of a name or file. An error is for people.
+pub fn open(machine: &str) -> Result<(), String> {
+    const RTLD_DEEPBIND: c_int = 8;
+    STACK.init().map_err(|error| error.to_string())?;
+    let loader = host_library::get().and_then(|library| (library.loader)());
+    let loader = loader.ok_or("a static program loads no library")?;
+    let own = own_file::path().ok_or("libflick does not know its own place")?;
+    let own = Path::new(OsStr::from_bytes(own.to_bytes()));
+    let path = own.with_file_name(LIBRARY);
+    let missing = || format!("{} cannot be loaded", path.display());
+    let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| missing())?;
+    // It calls the C library's functions and not the program's of these names.
+    let flags = libc::RTLD_NOW | libc::RTLD_LOCAL | RTLD_DEEPBIND;
+    // SAFETY: the C library's own functions.
+    let found = unsafe {
+        let handle = (loader.dlopen)(name.as_ptr(), flags);
+        if handle.is_null() {
+            return Err(missing());
+        }
+        (loader.dlsym)(handle, FUNCTIONS.as_ptr())
+    };
+    // SAFETY: null, or the table that belongs to the name, in a library that stays.
+    let functions: &'static Functions = unsafe { found.cast::<Functions>().as_ref() }
+        .ok_or_else(|| format!("{} is of another version", path.display()))?;
+    let kernel = kernel_beside(own);
+    let kernel = kernel.as_os_str().as_bytes();
+    let mut setup = Setup {
+        machine: machine.as_ptr(),
+        machine_size: machine.len(),
+        kernel: kernel.as_ptr(),
+        kernel_size: kernel.len(),
+        reason: [0; 512],
+        reason_size: 0,
+    };
+    // SAFETY: the process has one thread that starts the runtime; the texts live as long as the call.
+    if !STACK.call(|| unsafe { (functions.open)(&mut setup) }) {
+        let reason = setup.reason.get(..setup.reason_size).unwrap_or_default();
+        return Err(String::from_utf8_lossy(reason).into_owned());
+    }
+    LOADED.get_or_init(|| functions);
+    Ok(())
+}
+
+fn kernel_beside(own: &Path) -> PathBuf {
+    own.with_file_name(KERNEL)
+}
+
+/// The machine. Who has one has the token, which is given to one thread at a time.
+pub struct Machine(&'static Functions);
+
+impl Machine {
+    /// # Safety
+    /// The calling thread has the token, and blocks all signals, as long as it uses the machine.
+    pub unsafe fn get() -> Self {
+        match LOADED.get() {
+            Some(functions) => Self(functions),
+            None => unreachable!("a crossing of the card without a machine"),
+        }
+    }
+
+    /// A descriptor for the card. False: the ring is full.
+    pub fn send(&mut self, descriptor: &Descriptor) -> bool {
+        // SAFETY: by contract of `get`.
+        STACK.call(|| unsafe { (self.0.send)(descriptor) })
+    }
+
+    /// Runs up to what comes next.
+    pub fn advance(&mut self) -> Order {
+        let mut order = Order {
+            kind: OrderKind::Ended,
+            hart: 0,
+            owner: 0,
+            budget: 0,
+            message: Descriptor::new(DESCRIPTOR_END),
+        };
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.advance)(&mut order) });
+        order
+    }
+
+    /// Loads the registers of a lent hart.
+    pub fn registers(&mut self, hart: u32, to: &mut Hart) {
+        let to = std::ptr::from_mut(to).cast();
+        // SAFETY: as above; a hart is passed.
+        STACK.call(|| unsafe { (self.0.registers)(hart, to) });
+    }
+
+    /// The process is a child of `fork`.
+    pub fn forked(&mut self) {
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.forked)() });
+    }
+
+    /// A lent hart is back, with these registers.
+    pub fn executed(&mut self, hart: u32, instructions: u64, from: &Hart, back: Back) {
+        let Back { fcsr, cause, value } = back;
+        let from = std::ptr::from_ref(from).cast();
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.executed)(hart, instructions, from, fcsr, cause, value) });
+    }
+}
+
+/// How a lent hart comes back: its fcsr, and the exception that it takes, if that is not
+/// [`NO_EXCEPTION`](flick_abi::card_interface::NO_EXCEPTION).
+#[derive(Clone, Copy, Debug)]
+pub struct Back {
+    pub fcsr: u64,
+    pub cause: u64,
+    pub value: u64,
+}

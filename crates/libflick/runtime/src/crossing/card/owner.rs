@@ -1,0 +1,142 @@
+//! The calling thread as an owner: its slot, and what the card knows of it.
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::sync::OnceLock;
+
+use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNERS};
+
+use super::token::{self, Loan};
+use crate::os::fatal;
+use crate::os::signal_mask::BlockedSignals;
+
+/// What an owner knows of itself. Its thread alone uses it.
+struct Own {
+    /// The hart that it executes on, if its code was not interrupted for good: [`Loan::word`].
+    loan: Cell<u64>,
+    /// The activation whose registers the card has.
+    kept: Cell<u64>,
+}
+
+struct All([Own; OWNERS]);
+
+// SAFETY: the thread that has a slot uses its record alone.
+unsafe impl Sync for All {}
+
+static ALL: All = All([const {
+    Own {
+        loan: Cell::new(0),
+        kept: Cell::new(0),
+    }
+}; OWNERS]);
+
+/// The calling thread's slot.
+#[derive(Clone, Copy)]
+pub struct Owner(u32);
+
+static KEY: OnceLock<libc::pthread_key_t> = OnceLock::new();
+
+/// Makes the key by which threads find their slots, while the process is young.
+pub fn init() {
+    key();
+}
+
+fn key() -> libc::pthread_key_t {
+    *KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: `thread_ends` matches the values that `of_thread` sets.
+        if unsafe { libc::pthread_key_create(&mut key, Some(thread_ends)) } != 0 {
+            fatal::exit(
+                "FLK0402",
+                "no thread-specific key is left (pthread_key_create)",
+                "let the program use fewer keys",
+            );
+        }
+        key
+    })
+}
+
+/// The value of the key is the slot's number and 1.
+unsafe extern "C" fn thread_ends(value: *mut c_void) {
+    let _blocked = BlockedSignals::new();
+    let owner = Owner(value as usize as u32 - 1);
+    if let Some(loan) = owner.take_loan()
+        && token::take_back(loan)
+    {
+        token::give_up(loan);
+        token::leave();
+    }
+    owner.keep(0);
+    let last = Descriptor {
+        process: std::process::id(),
+        owner: token::owner(owner.0),
+        ..Descriptor::new(DESCRIPTOR_END)
+    };
+    token::end(owner.0, last);
+}
+
+/// In front of `fork`: keeps others out of the machine.
+pub fn begin_fork() {
+    let owner = Owner::if_any();
+    match owner.and_then(Owner::take_loan) {
+        Some(loan) if token::take_back(loan) => token::give_up(loan),
+        _ => token::begin_fork(),
+    }
+}
+
+/// Behind it, in the child.
+pub fn end_fork_in_child() {
+    token::end_fork_in_child(Owner::if_any().map(Owner::slot));
+}
+
+impl Owner {
+    /// That of the calling thread, if it has one.
+    fn if_any() -> Option<Self> {
+        // SAFETY: the key is made.
+        let value = unsafe { libc::pthread_getspecific(key()) } as usize as u32;
+        value.checked_sub(1).map(Self)
+    }
+
+    /// That of the calling thread, which gets one if it has none. All signals are blocked.
+    pub fn of_thread() -> Self {
+        if let Some(own) = Self::if_any() {
+            return own;
+        }
+        let Some(slot) = token::take_slot() else {
+            fatal::exit(
+                "FLK0510",
+                &format!("more than {OWNERS} threads are on the card"),
+                "let fewer threads call NxP functions at a time",
+            )
+        };
+        // SAFETY: as above.
+        unsafe { libc::pthread_setspecific(key(), (slot + 1) as usize as *const c_void) };
+        Self(slot)
+    }
+
+    pub fn slot(self) -> u32 {
+        self.0
+    }
+
+    fn own(self) -> &'static Own {
+        &ALL.0[self.0 as usize]
+    }
+
+    pub fn set_loan(self, loan: Loan) {
+        self.own().loan.set(loan.word());
+    }
+
+    /// The loan of the code that the thread executes, or that a handler has interrupted.
+    pub fn take_loan(self) -> Option<Loan> {
+        Loan::from_word(self.own().loan.take())
+    }
+
+    /// The activation whose registers the card has.
+    pub fn kept(self) -> u64 {
+        self.own().kept.get()
+    }
+
+    /// See [`Self::kept`].
+    pub fn keep(self, activation: u64) {
+        self.own().kept.set(activation);
+    }
+}

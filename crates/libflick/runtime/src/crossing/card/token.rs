@@ -1,0 +1,405 @@
+//! The token: the right to use the machine, which one thread has (`docs/card.md`, "The token").
+//!
+//! All of it runs with all signals blocked in the calling thread. Who waits sleeps on a word of its own
+//! slot. An owner is *inside* from its descriptor on until its message has come.
+use std::cell::UnsafeCell;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+use flick_abi::card_interface::{Order, OrderKind};
+use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
+use flick_engine::Hart;
+
+use super::machine::{Back, Machine};
+use crate::os::fatal;
+
+/// A lent owner that does not come back in this time has gone to sleep, or has left its code.
+const PATIENCE: Duration = Duration::from_millis(20);
+/// No slot, in lists.
+const NONE: u32 = u32::MAX;
+
+/// An owner.
+struct Slot {
+    /// Bit 0: a thread has it. Above: how often it was used.
+    uses: AtomicU64,
+    /// What its thread waits for: 1 if there is an order.
+    wake: AtomicU32,
+    /// The next slot in the list of those who want in.
+    next: AtomicU32,
+    /// By who has the token, until `wake` is set; then by its thread.
+    order: UnsafeCell<Option<Order>>,
+    /// By its thread, until the slot is in the list; then by who has the token.
+    request: UnsafeCell<Option<Descriptor>>,
+}
+
+// SAFETY: one side at a time uses the cells, as their comments say.
+unsafe impl Sync for Slot {}
+
+static SLOTS: [Slot; OWNERS] = [const {
+    Slot {
+        uses: AtomicU64::new(0),
+        wake: AtomicU32::new(0),
+        next: AtomicU32::new(NONE),
+        order: UnsafeCell::new(None),
+        request: UnsafeCell::new(None),
+    }
+}; OWNERS];
+
+/// Somebody has the token.
+static TAKEN: AtomicU32 = AtomicU32::new(0);
+/// The newest of those who want in.
+static WANTING: AtomicU32 = AtomicU32::new(NONE);
+/// Who has the token executes its code on a lent hart: the [`Loan`]; 0: it does not.
+static LENT: AtomicU64 = AtomicU64::new(0);
+/// Loans so far.
+static LOANS: AtomicU64 = AtomicU64::new(0);
+/// A thread that forks waits for the token, and nobody else takes it.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+/// How many owners are inside. Who has the token changes it.
+static INSIDE: AtomicU32 = AtomicU32::new(0);
+
+/// A loan of a hart to the calling thread: the slot in bits 15:0, the hart in bits 31:16, and above a
+/// number that is never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loan(u64);
+
+impl Loan {
+    fn new(slot: u32, hart: u32) -> Self {
+        let number = LOANS.fetch_add(1, SeqCst) + 1;
+        Self(number << 32 | u64::from(hart & 0xffff) << 16 | u64::from(slot & 0xffff))
+    }
+
+    fn hart(self) -> u32 {
+        (self.0 >> 16) as u32 & 0xffff
+    }
+
+    /// From a word that is 0 without a loan.
+    pub fn from_word(word: u64) -> Option<Self> {
+        (word != 0).then_some(Self(word))
+    }
+
+    pub fn word(self) -> u64 {
+        self.0
+    }
+}
+
+/// A slot for the calling thread; its number. `None`: all are in use.
+pub fn take_slot() -> Option<u32> {
+    let free = SLOTS.iter().position(|slot| {
+        let uses = slot.uses.load(SeqCst);
+        let next = uses + 3;
+        uses & 1 == 0
+            && slot
+                .uses
+                .compare_exchange(uses, next, SeqCst, SeqCst)
+                .is_ok()
+    });
+    free.map(|at| at as u32)
+}
+
+/// The owner's number in descriptors.
+pub fn owner(slot: u32) -> u64 {
+    let uses = SLOTS[slot as usize].uses.load(SeqCst) >> 1;
+    u64::from(slot) | uses << 16
+}
+
+/// Has a thread this slot, whose number is so in `satp`?
+fn is_owner(slot: usize, number: u64) -> bool {
+    let is_used = SLOTS
+        .get(slot)
+        .is_some_and(|slot| slot.uses.load(SeqCst) & 1 != 0);
+    is_used && owner(slot as u32) & OWNER_BITS == number
+}
+
+/// What has come for the calling thread. It has the token.
+pub enum Come {
+    /// It executes its code on a hart, so many instructions at most.
+    Run(u32, u64),
+    Message(Descriptor),
+}
+
+/// Sends a descriptor of the calling thread, whose slot this is, and waits for what comes. The thread has
+/// the token then.
+pub fn cross(slot: u32, request: Descriptor) -> Come {
+    want_in(slot, request);
+    if take() { drive_to(slot) } else { wait(slot) }
+}
+
+/// The slot's thread ends.
+pub fn end(slot: u32, request: Descriptor) {
+    want_in(slot, request);
+    if take() {
+        drive(None);
+    }
+}
+
+/// The calling thread has the token, and has executed its code on the hart of its last order: the same as
+/// [`cross`] from here on.
+pub fn go_on(slot: u32) -> Come {
+    drive_to(slot)
+}
+
+/// The calling thread has the token and its message, and leaves the machine.
+pub fn leave() {
+    drive(None);
+}
+
+/// The hart is the calling thread's, which has the token, until [`take_back`].
+pub fn lend(slot: u32, hart: u32) -> Loan {
+    let loan = Loan::new(slot, hart);
+    LENT.store(loan.0, SeqCst);
+    loan
+}
+
+/// The calling thread comes back to the machine, and has the token. False: another one has taken it away.
+#[must_use]
+pub fn take_back(loan: Loan) -> bool {
+    LENT.compare_exchange(loan.0, 0, SeqCst, SeqCst).is_ok()
+}
+
+/// Who has the token: the owner of a loan has left its code.
+pub fn give_up(loan: Loan) {
+    // SAFETY: the calling thread has the token.
+    leave_code(&mut unsafe { Machine::get() }, loan.hart());
+    INSIDE.fetch_sub(1, SeqCst);
+}
+
+/// Nobody executes the code of a lent hart any more.
+fn leave_code(machine: &mut Machine, hart: u32) {
+    let mut registers = Hart::ZERO;
+    machine.registers(hart, &mut registers);
+    let back = Back {
+        fcsr: 0,
+        cause: OWNER_LEFT,
+        value: 0,
+    };
+    machine.executed(hart, 0, &registers, back);
+}
+
+/// Takes the token for a thread that forks, and keeps it. It has none.
+pub fn begin_fork() {
+    FORKS.store(1, SeqCst);
+    let (mut seen, mut since) = (0, Instant::now());
+    while !take() {
+        let lent = LENT.load(SeqCst);
+        if lent != seen {
+            (seen, since) = (lent, Instant::now());
+        } else if lent != 0 && since.elapsed() > PATIENCE && take_back(Loan(lent)) {
+            give_up(Loan(lent));
+            break;
+        }
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    FORKS.store(0, SeqCst);
+}
+
+/// The parent goes on.
+pub fn end_fork() {
+    drive(None);
+}
+
+/// The child, which has this slot, or none, ends all other owners.
+pub fn end_fork_in_child(own: Option<u32>) {
+    // SAFETY: the thread has the token.
+    unsafe { Machine::get() }.forked();
+    LENT.store(0, SeqCst);
+    INSIDE.store(0, SeqCst);
+    WANTING.store(NONE, SeqCst);
+    for (number, slot) in (0..).zip(&SLOTS) {
+        if own == Some(number) || slot.uses.load(SeqCst) & 1 == 0 {
+            continue;
+        }
+        let last = Descriptor {
+            process: std::process::id(),
+            owner: owner(number),
+            ..Descriptor::new(DESCRIPTOR_END)
+        };
+        slot.wake.store(0, SeqCst);
+        want_in(number, last);
+    }
+    drive(None);
+}
+
+fn take() -> bool {
+    TAKEN.compare_exchange(0, 1, SeqCst, SeqCst).is_ok()
+}
+
+fn want_in(slot: u32, request: Descriptor) {
+    let own = &SLOTS[slot as usize];
+    // SAFETY: the calling thread's, until the slot is in the list.
+    unsafe { *own.request.get() = Some(request) };
+    let mut first = WANTING.load(SeqCst);
+    loop {
+        own.next.store(first, SeqCst);
+        match WANTING.compare_exchange(first, slot, SeqCst, SeqCst) {
+            Ok(_) => return,
+            Err(now) => first = now,
+        }
+    }
+}
+
+fn drive_to(slot: u32) -> Come {
+    match drive(Some(slot)) {
+        Some(order) => come(&order),
+        None => wait(slot),
+    }
+}
+
+fn come(order: &Order) -> Come {
+    match order.kind {
+        OrderKind::Run => Come::Run(order.hart, order.budget),
+        _ => Come::Message(order.message),
+    }
+}
+
+/// With the token: runs the machine until something is for an owner, who gets it with the token. The
+/// order, if it is for `me`. Otherwise the token is somebody else's, or free.
+fn drive(me: Option<u32>) -> Option<Order> {
+    // SAFETY: the calling thread has the token, and this does not outlive it.
+    let mut machine = unsafe { Machine::get() };
+    loop {
+        // Who forks drives later.
+        if FORKS.load(SeqCst) != 0 {
+            TAKEN.store(0, SeqCst);
+            return None;
+        }
+        let is_full = !send_all(&mut machine);
+        if INSIDE.load(SeqCst) == 0 && !is_full {
+            TAKEN.store(0, SeqCst);
+            // Who has come since has found the token taken.
+            if WANTING.load(SeqCst) != NONE && take() {
+                continue;
+            }
+            return None;
+        }
+        let order = machine.advance();
+        let slot = match order.kind {
+            OrderKind::Run => {
+                let slot = (order.owner & 0xffff) as usize;
+                if !is_owner(slot, order.owner) {
+                    // A child of `fork` lacks its thread.
+                    leave_code(&mut machine, order.hart);
+                    continue;
+                }
+                slot
+            }
+            OrderKind::Message => {
+                let slot = order.message.slot();
+                if slot >= OWNERS || owner(slot as u32) != order.message.owner {
+                    // It has ended meanwhile.
+                    continue;
+                }
+                INSIDE.fetch_sub(1, SeqCst);
+                slot
+            }
+            OrderKind::Idle if WANTING.load(SeqCst) != NONE => continue,
+            OrderKind::Idle | OrderKind::Ended => ended(order.kind),
+        };
+        if me == Some(slot as u32) {
+            return Some(order);
+        }
+        let Some(other) = SLOTS.get(slot) else {
+            continue;
+        };
+        // SAFETY: its thread waits, and looks at it when it is woken.
+        unsafe { *other.order.get() = Some(order) };
+        other.wake.store(1, SeqCst);
+        futex(&other.wake, libc::FUTEX_WAKE, 1, None);
+        return None;
+    }
+}
+
+fn ended(kind: OrderKind) -> ! {
+    let what = match kind {
+        OrderKind::Idle => "the card does not answer a call",
+        _ => "the card's machine has ended, and a call waits for it",
+    };
+    let help = "look at what its kernel has printed; run with FLICK_BACKEND=inline";
+    fatal::exit("FLK0509", what, help)
+}
+
+/// Sends what owners want, those first who came first. False: the ring is full, and they stay in the
+/// list.
+fn send_all(machine: &mut Machine) -> bool {
+    let mut newest = WANTING.swap(NONE, SeqCst);
+    // Turned round: the oldest is first.
+    let mut oldest = NONE;
+    while newest != NONE {
+        let next = SLOTS[newest as usize].next.swap(oldest, SeqCst);
+        (oldest, newest) = (newest, next);
+    }
+    while oldest != NONE {
+        let slot = &SLOTS[oldest as usize];
+        // SAFETY: the slot is out of the list, so that it is this thread's.
+        let request = unsafe { &mut *slot.request.get() };
+        let next = slot.next.load(SeqCst);
+        if let Some(asked) = *request {
+            if !machine.send(&asked) {
+                // Those behind it keep their order only among themselves.
+                put_back(oldest);
+                return false;
+            }
+            *request = None;
+            if asked.kind == DESCRIPTOR_END {
+                slot.uses.fetch_sub(1, SeqCst);
+            } else {
+                INSIDE.fetch_add(1, SeqCst);
+            }
+        }
+        oldest = next;
+    }
+    true
+}
+
+fn put_back(mut slot: u32) {
+    while slot != NONE {
+        let own = &SLOTS[slot as usize];
+        let behind = own.next.load(SeqCst);
+        // SAFETY: this thread's, as it is in no list.
+        if let Some(asked) = unsafe { *own.request.get() } {
+            want_in(slot, asked);
+        }
+        slot = behind;
+    }
+}
+
+/// Waits for an order.
+fn wait(slot: u32) -> Come {
+    let own = &SLOTS[slot as usize];
+    let mut seen = 0;
+    loop {
+        if own.wake.swap(0, SeqCst) == 1 {
+            // SAFETY: who has set the word has written the order, and this thread reads it.
+            if let Some(order) = unsafe { (*own.order.get()).take() } {
+                return come(&order);
+            }
+        }
+        let is_late = !futex(&own.wake, libc::FUTEX_WAIT, 0, Some(PATIENCE));
+        let lent = LENT.load(SeqCst);
+        if !is_late || lent == 0 || lent != seen {
+            seen = lent;
+            continue;
+        }
+        // The same loan as all that time ago.
+        if take_back(Loan(lent)) {
+            give_up(Loan(lent));
+            if let Some(order) = drive(Some(slot)) {
+                return come(&order);
+            }
+        }
+    }
+}
+
+/// False: the time is over.
+fn futex(word: &AtomicU32, operation: i32, value: u32, time: Option<Duration>) -> bool {
+    let time = time.map(|time| libc::timespec {
+        tv_sec: time.as_secs() as _,
+        tv_nsec: time.subsec_nanos().into(),
+    });
+    let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
+    let operation = operation | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: futex(2) on a word that lives for ever.
+    let done = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, value, time) };
+    done != -1 || crate::os::errno::last_errno() != libc::ETIMEDOUT
+}

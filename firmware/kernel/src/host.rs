@@ -1,0 +1,376 @@
+//! Threads of host programs, which run on harts of the tile (`docs/card.md`). A descriptor from the tile of
+//! the host makes a thread, or lets it go on. When the thread leaves its code, its owner gets one.
+use flick_abi::card::{Error, FOR_EVER, NORMAL_PRIORITY, ThreadState};
+use flick_abi::descriptor::{
+    DESCRIPTOR_CALL, DESCRIPTOR_FAULT, DESCRIPTOR_RETURN, DESCRIPTOR_SLOTS, Descriptor,
+    HOST_ACTIVITY, HOST_ENDPOINT, HOST_MODE, LOG2_DESCRIPTOR_SLOT, OWNER_BITS, OWNER_LEFT, OWNERS,
+    Request,
+};
+use flick_abi::dtu::{self, Command, CommandWord, Error as UnitError};
+use flick_kernel_core::context::{Context, NO_HART};
+use flick_kernel_core::page_tables::PageTables;
+use flick_kernel_core::thread_lines::WATCHED;
+use flick_kernel_core::threads::{Place, State, Wait};
+
+use crate::direct::Direct;
+use crate::dtu::{HOST, KERNEL, Unit};
+use crate::kernel::{Answer, Done, Kernel};
+use crate::{csr, csr_read, csr_write, float_state};
+
+/// A thread of the host.
+#[derive(Clone, Copy, Debug)]
+struct Owner {
+    /// Its number; 0: the slot is free.
+    number: u64,
+    /// Its thread here.
+    place: Place,
+    /// Its process, as its host numbers it.
+    process: u32,
+    /// The activation whose registers the thread has.
+    activation: u64,
+    /// Where the function of that returns to.
+    returns_to: u64,
+    /// It ends when its thread leaves its code.
+    ends: bool,
+}
+
+const NOBODY: Owner = Owner {
+    number: 0,
+    place: 0,
+    process: 0,
+    activation: 0,
+    returns_to: 0,
+    ends: false,
+};
+
+/// All of them.
+#[derive(Debug)]
+pub struct Host {
+    /// By slot.
+    owners: [Owner; OWNERS],
+    /// The process of their threads here, which has no memory of its own.
+    process: u16,
+}
+
+const REGISTERS: usize = size_of::<ThreadState>() / 8;
+
+impl Host {
+    /// None.
+    pub const fn new() -> Self {
+        Self {
+            owners: [NOBODY; OWNERS],
+            process: u16::MAX,
+        }
+    }
+}
+
+impl Kernel {
+    /// The tile serves the host, if it has one and no program of its own. False: it does not.
+    pub fn begin_host(&mut self, arguments: &str) -> bool {
+        if self.map.host.is_none() || !arguments.trim().is_empty() {
+            return false;
+        }
+        if !has_host_space() {
+            crate::report!(self.console, "kernel: harts have no space of the host\n");
+            return false;
+        }
+        let tables = PageTables::new(self.map.mode, &mut self.frames, &mut Direct).ok();
+        let process = tables.and_then(|tables| self.processes.create(None, tables));
+        let Some(process) = process else {
+            return false;
+        };
+        self.host.process = process;
+        // It never ends.
+        self.processes[process].threads = 1;
+        true
+    }
+
+    /// Takes what the host asks for.
+    pub fn attend_host(&mut self, unit: Unit) {
+        while unit.has_unread(HOST)
+            && let Some(message) = unit.fetch_long(HOST)
+        {
+            let request = Descriptor::from_words(&message.payload);
+            unit.acknowledge(HOST, message.slot);
+            if let Err((error, has_owner)) = self.host_asks(unit, &request)
+                && has_owner
+            {
+                let answer = Descriptor {
+                    kind: DESCRIPTOR_RETURN,
+                    error: error as u32,
+                    ..request
+                };
+                unit.send_to_host(&answer);
+            }
+        }
+    }
+
+    /// Does what a descriptor asks for. An error: why not, and whether its owner can be told.
+    fn host_asks(&mut self, unit: Unit, asked: &Descriptor) -> Result<(), (Error, bool)> {
+        let request = asked.request(self.map.tile.0 as u16);
+        let request = request.map_err(|bad| (bad.error, bad.has_owner))?;
+        let refused = |error| (error, true);
+        let owner = self.host.owners[asked.slot()];
+        let is_known = owner.number == asked.owner;
+        let is_away = self.dispatch.threads[owner.place].state == State::Waits(Wait::Owner);
+        if is_known && !is_away {
+            // A child of `fork` ends owners whose code it does not execute.
+            let ends = request == Request::End;
+            self.host.owners[asked.slot()].ends |= ends;
+            return if ends {
+                Ok(())
+            } else {
+                Err(refused(Error::Busy))
+            };
+        }
+        match request {
+            Request::Call { returns_to } => {
+                if !is_known {
+                    self.new_owner(asked).map_err(refused)?;
+                }
+                let slot = asked.slot();
+                let owner = &mut self.host.owners[slot];
+                (owner.activation, owner.returns_to) = (asked.activation, returns_to);
+                owner.process = asked.process;
+                let place = owner.place;
+                let context = self.context(place);
+                context.x[..3].copy_from_slice(&[asked.pc, returns_to, asked.sp]);
+                context.x[10..18].copy_from_slice(&asked.ints);
+                set_floats(context, &asked.floats, asked.fcsr);
+                self.wake(place);
+            }
+            Request::Return if is_known && owner.activation == asked.activation => {
+                let context = self.context(owner.place);
+                context.x[0] = asked.pc;
+                context.x[10..12].copy_from_slice(&asked.ints[..2]);
+                set_floats(context, &asked.floats[..2], asked.fcsr);
+                self.wake(owner.place);
+            }
+            Request::CallInFull { registers } => {
+                if !is_known {
+                    self.new_owner(asked).map_err(refused)?;
+                }
+                self.go_on_in_full(unit, asked, registers)
+                    .map_err(refused)?;
+                let place = self.host.owners[asked.slot()].place;
+                let returns_to = self.context(place).x[1];
+                self.host.owners[asked.slot()].returns_to = returns_to;
+                self.wake(place);
+            }
+            Request::Resume { registers } if is_known => {
+                self.go_on_in_full(unit, asked, registers)
+                    .map_err(refused)?;
+                self.wake(owner.place);
+            }
+            Request::End if is_known => {
+                self.end_owner(asked.slot());
+            }
+            Request::End => {}
+            Request::Return | Request::Resume { .. } => return Err(refused(Error::NotFound)),
+        }
+        Ok(())
+    }
+
+    /// An activation goes on with all registers, which are in the memory of its process.
+    fn go_on_in_full(
+        &mut self,
+        unit: Unit,
+        asked: &Descriptor,
+        registers: u64,
+    ) -> Result<(), Error> {
+        let mut words = [0; REGISTERS];
+        let copied = unit.copy_from_host(registers, &mut words);
+        copied.map_err(|_| Error::BadAddress)?;
+        let owner = &mut self.host.owners[asked.slot()];
+        (owner.activation, owner.process) = (asked.activation, asked.process);
+        let place = owner.place;
+        let context = self.context(place);
+        // As `ThreadState` has them: pc, x1 to x31, f0 to f31, fcsr.
+        context.x.copy_from_slice(&words[..32]);
+        context.f.copy_from_slice(&words[32..64]);
+        context.fcsr = words[64] & 0xff;
+        context.float_hart = NO_HART;
+        Ok(())
+    }
+
+    fn new_owner(&mut self, asked: &Descriptor) -> Result<(), Error> {
+        if self.host.process == u16::MAX {
+            return Err(Error::NotPermitted);
+        }
+        let slot = asked.slot();
+        // Who had the slot before has gone, or will.
+        let before = self.host.owners[slot];
+        if before.number != 0 {
+            if self.dispatch.threads[before.place].state != State::Waits(Wait::Owner) {
+                return Err(Error::Busy);
+            }
+            self.end_owner(slot);
+        }
+        let process = self.host.process;
+        let place = self.new_thread(process, NORMAL_PRIORITY);
+        let place = place.ok_or(Error::NoMemory)?;
+        let satp = HOST_MODE << 60 | asked.owner & OWNER_BITS;
+        let number = self.dispatch.threads.number(place);
+        self.lines[usize::from(place)].begin(number, satp, WATCHED);
+        self.processes[process].threads += 1;
+        let thread = &mut self.dispatch.threads[place];
+        (thread.is_fresh, thread.is_detached) = (false, true);
+        thread.state = State::Waits(Wait::Owner);
+        let number = self.processes.number(process);
+        let context = self.context(place);
+        context.begin();
+        context.set_start([0; 4], satp, number);
+        (context.f, context.fcsr) = ([0; 32], 0);
+        context.status = float_state::CLEAN;
+        self.host.owners[slot] = Owner {
+            number: asked.owner,
+            place,
+            process: asked.process,
+            ..NOBODY
+        };
+        Ok(())
+    }
+
+    /// The thread of an owner, which waits, ends.
+    fn end_owner(&mut self, slot: usize) {
+        let owner = core::mem::replace(&mut self.host.owners[slot], NOBODY);
+        let _: Answer = self.end_thread(owner.place, Some(0));
+    }
+
+    /// Is it the thread of an owner?
+    pub fn is_foreign(&self, place: Place) -> bool {
+        self.dispatch.threads[place].process == self.host.process
+    }
+
+    fn slot_of(&mut self, place: Place) -> usize {
+        (self.context(place).satp & 0xffff) as usize % OWNERS
+    }
+
+    /// The thread of an owner leaves its code.
+    pub fn foreign_exception(&mut self, place: Place, cause: u64, value: u64) -> Answer {
+        let slot = self.slot_of(place);
+        let owner = self.host.owners[slot];
+        if owner.ends {
+            self.end_owner(slot);
+            return Ok(Done::Ended);
+        }
+        let context = self.context(place);
+        let mut left = Descriptor {
+            process: owner.process,
+            owner: owner.number,
+            activation: owner.activation,
+            pc: context.pc(),
+            sp: context.x[2],
+            fcsr: context.fcsr as u32,
+            ..Descriptor::new(DESCRIPTOR_CALL)
+        };
+        left.ints.copy_from_slice(&context.x[10..18]);
+        left.floats.copy_from_slice(&context.f[10..18]);
+        match cause {
+            INVERTED_NX if value == owner.returns_to => left.kind = DESCRIPTOR_RETURN,
+            INVERTED_NX => left.pc = value,
+            _ => {
+                left.kind = DESCRIPTOR_FAULT;
+                (left.error, left.address) = (cause as u32, value);
+            }
+        }
+        // It is away before its owner can answer.
+        let answer = self.wait(place, Wait::Owner, FOR_EVER);
+        if cause != OWNER_LEFT {
+            self.tell_owner(left);
+        }
+        answer
+    }
+
+    fn tell_owner(&mut self, mut left: Descriptor) {
+        left.tile = self.map.tile.0 as u16;
+        if let Some(unit) = self.tiles.unit {
+            unit.send_to_host(&left);
+        }
+    }
+
+    /// The hart of a thread is lost. False: the thread is no owner's.
+    pub fn owner_lost(&mut self, place: Place) -> bool {
+        if !self.is_foreign(place) {
+            return false;
+        }
+        let slot = self.slot_of(place);
+        let owner = self.host.owners[slot];
+        self.end_owner(slot);
+        self.tell_owner(Descriptor {
+            process: owner.process,
+            owner: owner.number,
+            activation: owner.activation,
+            error: Error::Dead as u32,
+            ..Descriptor::new(DESCRIPTOR_RETURN)
+        });
+        true
+    }
+}
+
+/// `mcause` of a fetch from a page without code for the hart.
+const INVERTED_NX: u64 = 12;
+
+/// fa0 and those behind it, and fcsr. If they are others than before, the hart loads all.
+fn set_floats(context: &mut Context, values: &[u64], fcsr: u32) {
+    // Words, and no slices: their comparison goes byte by byte.
+    let mut differ = context.fcsr ^ u64::from(fcsr);
+    for (place, value) in context.f[10..].iter_mut().zip(values) {
+        differ |= core::mem::replace(place, *value) ^ value;
+    }
+    if differ != 0 {
+        context.fcsr = fcsr.into();
+        context.float_hart = NO_HART;
+    }
+}
+
+/// Does mode 14 stick?
+fn has_host_space() -> bool {
+    let before = csr_read!(satp);
+    // SAFETY: the kernel runs in M mode, which `satp` does not concern.
+    unsafe { csr_write!(satp, HOST_MODE << 60) };
+    let has = csr_read!(satp) >> 60 == HOST_MODE;
+    // SAFETY: as above.
+    unsafe { csr_write!(satp, before) };
+    has
+}
+
+impl Unit {
+    /// Endpoints to the tile of the host: for messages, and for the memory of its process.
+    pub fn begin_host(&self, tile: u16) {
+        let [messages, memory] = self.host_endpoints();
+        let to = (tile, HOST_ENDPOINT, HOST_ACTIVITY);
+        let credits = (0, DESCRIPTOR_SLOTS.into());
+        self.set_long_endpoint(messages, KERNEL, to, credits, LOG2_DESCRIPTOR_SLOT);
+        self.set_memory(memory, KERNEL, tile.into());
+    }
+
+    /// Sends a descriptor. The host's tile frees its slots by itself, so that a credit comes soon, and
+    /// with a credit there is a slot; a card whose host is gone does not wait for it for ever.
+    fn send_to_host(&self, descriptor: &Descriptor) {
+        let [messages, _] = self.host_endpoints();
+        let begin = csr::time();
+        while self.credits(messages) == 0 {
+            if csr::time() - begin > HOST_PATIENCE {
+                return;
+            }
+        }
+        self.start_to_send(messages, &descriptor.words());
+    }
+
+    /// Copies words of the host's process: the copy unit, whose faults are errors.
+    fn copy_from_host(&self, address: u64, words: &mut [u64; REGISTERS]) -> Result<(), UnitError> {
+        let [_, memory] = self.host_endpoints();
+        self.finish();
+        self.set(dtu::ADDRESS, words.as_mut_ptr().addr() as u64);
+        self.set(dtu::SIZE, size_of_val(words) as u64);
+        self.set(dtu::OFFSET, address);
+        let copied = self.execute(CommandWord::new(Command::Read, memory));
+        // The unit has written the words.
+        core::hint::black_box(words);
+        copied.map(|_| ())
+    }
+}
+
+/// Ticks after which a message to the host is given up.
+const HOST_PATIENCE: u64 = 10_000_000;
