@@ -56,6 +56,12 @@ pub const PROFILE: Choice = Choice {
     values: &["off", "functions"],
     meaning: "whether a timed run records each function (flick advise)",
 };
+/// With `real`, `clock_gettime` and `usleep` are the machine's (`docs/virtual-threads.md`).
+pub const CLOCK: Choice = Choice {
+    variable: c"FLICK_CLOCK",
+    values: &["virtual", "real"],
+    meaning: "whose clock a timed run reads",
+};
 /// With `auto`, that is so if a debugger is there when a program or library is loaded; with `on`,
 /// one may come later (`docs/debugging.md`).
 pub const GDB: Choice = Choice {
@@ -70,7 +76,9 @@ pub const VLEN: Choice = Choice {
     meaning: "bits of a vector register of the NxP",
 };
 /// All variables that take words.
-pub const CHOICES: [Choice; 8] = [OFFLOAD, TRIGGER, ENGINE, VLEN, CHECK, PERF, PROFILE, GDB];
+pub const CHOICES: [Choice; 9] = [
+    OFFLOAD, TRIGGER, ENGINE, VLEN, CHECK, PERF, PROFILE, CLOCK, GDB,
+];
 
 impl Choice {
     /// The index of `text` in the values; `None` for a bad value.

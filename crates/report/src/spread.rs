@@ -12,9 +12,9 @@ use flick_image::Error;
 use crate::again::{self, Again};
 use crate::run_program::TERMINAL;
 
-/// What to say below the two times of a run that was not repeated.
+/// What to say below the two times of a run that was not repeated, and may differ from others.
 pub fn hint(timed: &Timed) -> Option<String> {
-    (timed.threads > 1).then(|| {
+    (!timed.not_exact.is_empty()).then(|| {
         " The order of threads is the machine's: flick stat -r 5 measures the spread of these times.\n"
             .into()
     })

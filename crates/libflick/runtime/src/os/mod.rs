@@ -8,5 +8,6 @@ pub(crate) mod jump_buffer;
 pub mod one_runtime;
 pub(crate) mod process_facts;
 pub(crate) mod signal_mask;
-pub(crate) mod text;
+pub(crate) mod system_call;
+pub mod text;
 pub(crate) mod thread_pointer;
