@@ -1,6 +1,6 @@
 /* libflick-time: functions of the C library that order threads by virtual time, or read clocks
- * (docs/virtual-threads.md). Programs with code that counts itself are linked with it. Each function
- * goes on to the C library's, unless the run is timed; then it asks libflick.
+ * (docs/virtual-threads.md). Programs with code that counts itself are linked with it. Each
+ * function goes on to the C library's, unless the run is timed; then it asks libflick.
  *
  * It is built as libflick-time.so, which stands in front of the C library, and as libflick-time.a
  * (FLICK_STATIC), to which the linker leads the calls (--wrap). */
@@ -123,5 +123,5 @@ __asm__(".macro flick_ordered name, part, level, place\n"
 
 #define FUNCTION(name, level)                                                                      \
   __asm__("flick_ordered " NAME(name) ", __flick_ordered_" #name ", " #level ", flick_place\n"     \
-          ".set flick_place, flick_place + 1\n");
+                                      ".set flick_place, flick_place + 1\n");
 FLICK_ORDERED_FUNCTIONS(FUNCTION)

@@ -60,8 +60,7 @@ public:
     // Its length is known when all functions are done.
     Costs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
     Unlikely = MDBuilder(Context).createBranchWeights(1, 1 << 20);
-    Level = cast<GlobalVariable>(
-        M.getOrInsertGlobal(FLICK_ORDER_LEVEL, Type::getInt8Ty(Context)));
+    Level = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_ORDER_LEVEL, Type::getInt8Ty(Context)));
     Full = cold(FLICK_TIMED_FULL, {Long});
     Atomic = cold(FLICK_ORDER_ATOMIC, {});
     RecordAccess = cold(FLICK_TIMED_ACCESS, {Pointer, Long});

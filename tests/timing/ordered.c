@@ -1,5 +1,5 @@
-// Threads in virtual time, against formulas: `ordered FORM THREADS`. Work is accesses of the host to
-// NxP memory, which take 300 ns each; nothing else takes any time.
+// Threads in virtual time, against formulas: `ordered FORM THREADS [any]`. Work is accesses of the
+// host to NxP memory, which take 300 ns each; nothing else takes any time.
 #include <errno.h>
 #include <flick.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 50, MOST = 64, PLACES = 4 };
+enum { ROUNDS = 50, TURNS = 3, MOST = 64, PLACES = 4 };
 
 static const double access_time = 300;
 static volatile long *data;
@@ -144,7 +144,7 @@ static double pass(void) { return ROUNDS * (threads < 4 ? 1 : threads / 4) * 3 *
 static atomic_long turn;
 
 static void *turns(void *number) {
-  for (long i = 0; i < ROUNDS; i++) {
+  for (long i = 0; i < TURNS; i++) {
     while (atomic_load_explicit(&turn, memory_order_acquire) != i * threads + (long)number)
       work(1);
     work(10);
@@ -153,7 +153,7 @@ static void *turns(void *number) {
   return number;
 }
 
-static double turn_by_turn(void) { return ROUNDS * threads * 10 * access_time; }
+static double turn_by_turn(void) { return TURNS * threads * 10 * access_time; }
 
 // Pipes in a circle: a byte goes round.
 static int pipes[MOST][2];
@@ -196,9 +196,9 @@ static const struct form {
   void *(*run)(void *);
   double (*time)(void);
 } forms[] = {
-    {"lock", locks, lock},           {"spin", spins, lock},         {"barrier", meets, meeting},
-    {"queue", queues, queue},        {"semaphore", passes, pass},   {"atomic", turns, turn_by_turn},
-    {"pipe", passes_on, circle},     {"sleep", sleeps, sleep_all},
+    {"lock", locks, lock},       {"spin", spins, lock},        {"barrier", meets, meeting},
+    {"queue", queues, queue},    {"semaphore", passes, pass},  {"atomic", turns, turn_by_turn},
+    {"pipe", passes_on, circle}, {"sleep", sleeps, sleep_all},
 };
 
 int main(int argc, char **argv) {
@@ -215,7 +215,8 @@ int main(int argc, char **argv) {
       continue;
     double took = at_once(forms[i].run), expected = forms[i].time();
     printf("%.0f ns, and by the formula %.0f\n", took, expected);
-    return took < 0.99 * expected || took > 1.01 * expected;
+    // Another platform has other times.
+    return argc < 4 && (took < 0.99 * expected || took > 1.01 * expected);
   }
   puts("no such form");
   return 2;

@@ -48,6 +48,8 @@ pub const FUNCTIONS: &[(&str, u8)] = &[
     ("pthread_spin_trylock", ORDERED),
     ("pthread_spin_unlock", ORDERED),
     ("pthread_once", ORDERED),
+    ("pthread_cancel", ORDERED),
+    ("pthread_setcancelstate", ORDERED),
     ("sem_wait", ORDERED),
     ("sem_trywait", ORDERED),
     ("sem_timedwait", ORDERED),

@@ -24,14 +24,14 @@ pub fn hint(timed: &Timed) -> Option<String> {
 /// ended with `status`. Gives what to say below its two times.
 pub fn measure(
     command: &[OsString],
-    platform: &OsStr,
+    (platform, clock): (&OsStr, &[(&str, &OsStr)]),
     runs: u32,
     first: &Timed,
     status: ExitStatus,
 ) -> Result<String, Error> {
     let mut spread = Spread::new(first, status);
     for _ in 1..runs {
-        let again = again::run(command, platform, &[])?;
+        let again = again::run(command, platform, clock)?;
         let ended = again.status.signal();
         spread.add(again);
         // Who ends a program from the terminal does not want it started anew.

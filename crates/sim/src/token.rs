@@ -230,6 +230,14 @@ impl<K: Copy + Ord> Token<K> {
         self.waiting.contains_key(&key)
     }
 
+    /// What the thread waits for.
+    pub fn awaited_by(&self, thread: Thread) -> Option<K> {
+        match self.threads[thread] {
+            State::Waits { key, .. } => Some(key),
+            State::Holds | State::Ready { .. } | State::Away | State::Ended => None,
+        }
+    }
+
     /// All that threads wait for.
     pub fn awaited(&self) -> impl Iterator<Item = K> + '_ {
         self.waiting.keys().copied()
@@ -362,7 +370,9 @@ mod tests {
             assert_eq!(token.hand_over(), Some(thread));
             token.wait(thread, 7, 0, Some(50));
         }
+        assert_eq!(token.awaited_by(1), Some(7));
         token.rouse(1, 5);
+        assert_eq!(token.awaited_by(1), None);
         token.rouse(1, 9);
         assert_eq!(token.hand_over(), Some(1));
         assert_eq!(token.turn(1), Turn::Ready);

@@ -9,5 +9,5 @@ pub mod one_runtime;
 pub(crate) mod process_facts;
 pub(crate) mod signal_mask;
 pub(crate) mod system_call;
-pub mod text;
+pub(crate) mod text;
 pub(crate) mod thread_pointer;

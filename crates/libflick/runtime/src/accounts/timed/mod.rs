@@ -46,6 +46,7 @@ pub fn init(name: &str) {
         )
     });
     normal::start_without_tunables();
+    normal::make_openmp_sleep();
     let costs = Costs::new(&platform);
     queue::init(platform.nxp_cores);
     if !setting::set(platform, costs) {

@@ -105,7 +105,7 @@ unsafe extern "C" fn prepare(new: *mut New) -> Call {
     // SAFETY: what the creator has made for this thread.
     let new = unsafe { Box::from_raw(new) };
     if let Some(child) = new.child {
-        child.arrive();
+        child.arrive(new.start as usize);
     }
     if let Some(mut state) = state::current() {
         state.begin_at(new.times);

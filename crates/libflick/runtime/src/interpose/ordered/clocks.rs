@@ -61,7 +61,10 @@ pub fn deadline(here: &Here, clock: c_int, time: usize) -> Option<u64> {
     let time = nanoseconds(unsafe { (time as *const libc::timespec).as_ref() }?);
     let shown = match clocks_are_virtual() {
         true => now(clock)?,
-        false => of_machine(clock),
+        false => {
+            here.not_exact();
+            of_machine(clock)
+        }
     };
     let left = time.saturating_sub(shown);
     Some(here.now().saturating_add(left.saturating_mul(1000)))

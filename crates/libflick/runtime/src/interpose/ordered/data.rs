@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 
 use flick_sim::token::Turn;
 
+use super::cancelling;
 use super::{Answer, ordered, real};
 use crate::accounts::timed::order::{Here, Key};
 use crate::os::system_call::system_call;
@@ -68,9 +69,11 @@ fn transfer(here: &Here, file: c_int, events: c_short) {
     let Some(key) = key(file) else { return };
     let may_block = !never_blocks(file);
     while may_block && !is_ready(file, events, 0) {
-        here.wait_for_data(key, None, |milliseconds| {
-            is_ready(file, events, milliseconds)
-        });
+        let look = |milliseconds| is_ready(file, events, milliseconds);
+        let turn = here.wait_for_data(key, None, look);
+        if turn == Turn::Ready && cancelling::is_enabled() {
+            break;
+        }
     }
     for key in [key, ANY] {
         here.wake(key, usize::MAX);
@@ -94,8 +97,10 @@ ordered! {
         let deadline = limit.map(|limit| here.now().saturating_add(limit * 1_000_000_000));
         while milliseconds != 0 && poll(files, count, 0) == 0 {
             let look = |milliseconds| poll(files, count, milliseconds) != 0;
-            if here.wait_for_data(ANY, deadline, look) == Turn::TimedOut {
-                return Answer::value(0);
+            match here.wait_for_data(ANY, deadline, look) {
+                Turn::TimedOut => return Answer::value(0),
+                Turn::Ready if cancelling::is_enabled() => break,
+                Turn::Ready | Turn::Woken => {}
             }
         }
         Answer::go_on(real)

@@ -3,6 +3,7 @@ use std::ffi::{c_int, c_void};
 
 use flick_sim::token::Turn;
 
+use super::cancelling;
 use super::clocks::{self, REALTIME};
 use super::{Answer, asked, ordered, real};
 use crate::accounts::timed::order::{Here, Key};
@@ -21,7 +22,7 @@ fn attempt(semaphore: usize) -> c_int {
     }
 }
 
-fn take(here: &Here, semaphore: usize, deadline: Option<u64>) -> Answer {
+fn take(here: &Here, semaphore: usize, deadline: Option<u64>, real: *const c_void) -> Answer {
     let key = Key::Semaphore(semaphore);
     let before = errno::last_errno();
     let mut result = attempt(semaphore);
@@ -32,6 +33,9 @@ fn take(here: &Here, semaphore: usize, deadline: Option<u64>) -> Answer {
         });
         if turn == Some(Turn::TimedOut) {
             return Answer::error(libc::ETIMEDOUT);
+        }
+        if turn == Some(Turn::Ready) && cancelling::is_enabled() {
+            return Answer::go_on(real);
         }
         if turn.is_some() {
             result = attempt(semaphore);
@@ -73,14 +77,14 @@ ordered! {
             }
         }
     }
-    sem_wait(arguments, here) { take(&here, arguments[0], None) }
+    sem_wait(arguments, here) { take(&here, arguments[0], None, real!(sem_wait)) }
     sem_timedwait(arguments, here) {
         let deadline = clocks::deadline(&here, REALTIME as c_int, arguments[1]);
-        take(&here, arguments[0], deadline)
+        take(&here, arguments[0], deadline, real!(sem_timedwait))
     }
     sem_clockwait(arguments, here) {
         let deadline = clocks::deadline(&here, arguments[1] as c_int, arguments[2]);
-        take(&here, arguments[0], deadline)
+        take(&here, arguments[0], deadline, real!(sem_clockwait))
     }
     sem_trywait(arguments, here) {
         let result = attempt(arguments[0]);

@@ -6,6 +6,7 @@
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
 
+mod cancelling;
 mod clocks;
 mod conditions;
 mod data;

@@ -61,6 +61,8 @@ struct Shared {
     moments: HashMap<Key, Times>,
     /// Threads that a barrier is for, and those that are there.
     barriers: HashMap<usize, (u32, u32)>,
+    /// Threads that wait for data.
+    for_data: Vec<&'static Slot>,
     /// Of threads that can be joined.
     numbers: HashMap<libc::pthread_t, Thread>,
 }
@@ -83,7 +85,7 @@ const STUCK: u32 = 10_000;
 /// Milliseconds between two looks of a thread that waits for data, and the looks at data that has
 /// come before it is taken while other threads are ready.
 const LOOK_FOR_DATA: i32 = 100;
-const LOOKS_FOR_DATA: u32 = 2;
+const LOOKS_FOR_DATA: i32 = 2;
 
 /// Moments that are kept before those that are past for all threads go.
 const MOMENTS: usize = 1 << 12;
@@ -130,10 +132,14 @@ fn with<R>(own: Option<&Slot>, f: impl FnOnce(&mut Shared) -> R) -> R {
             next.grant();
         }
         NEXT.store(shared.token.next().unwrap_or(u64::MAX), Relaxed);
+        if shared.is_idle() {
+            // What they wait for comes from outside.
+            shared.for_data.iter().for_each(|slot| slot.wake());
+        }
         (result, next)
     });
     if let Some(next) = next
-        && !own.is_some_and(|own| own.thread == next.thread)
+        && own.is_none_or(|own| own.thread != next.thread)
     {
         next.wake();
     }
@@ -151,6 +157,11 @@ fn park(slot: &Slot) {
 }
 
 impl Shared {
+    /// Whether nobody runs, and nobody will without help from outside.
+    fn is_idle(&self) -> bool {
+        self.token.holder().is_none() && self.token.next().is_none()
+    }
+
     fn enter(&mut self, time: u64) -> &'static Slot {
         let slot = Slot::new(self.token.enter(time));
         self.slots.push(slot);
@@ -338,27 +349,28 @@ impl Here {
         let now = picoseconds(began.migrating);
         with(Some(slot), |shared| {
             shared.token.wait(slot.thread, key, now, deadline);
+            shared.for_data.push(slot);
         });
         let mut looks = 0;
         while !slot.take() {
-            if !ready(LOOK_FOR_DATA) {
-                watchdog::look();
-                continue;
-            }
-            looks += 1;
-            let late = looks > LOOKS_FOR_DATA;
-            let idle = with(Some(slot), |shared| {
-                let idle = shared.token.holder().is_none() && shared.token.next().is_none();
-                if idle || late {
-                    shared.token.rouse(slot.thread, now);
+            let rouse = |shared: &mut Shared| shared.token.rouse(slot.thread, now);
+            if with(Some(slot), |shared| shared.is_idle()) {
+                // Nobody in the process can bring it.
+                if ready(LOOK_FOR_DATA) {
+                    with(Some(slot), |shared| shared.is_idle().then(|| rouse(shared)));
                 }
-                idle
-            });
-            if late && !idle {
-                self.not_exact();
+            } else if slot.sleep() {
+                watchdog::look();
+                looks += i32::from(ready(0));
+                if looks > LOOKS_FOR_DATA {
+                    self.not_exact();
+                    with(Some(slot), rouse);
+                }
             }
-            slot.sleep();
         }
+        with(Some(slot), |shared| {
+            shared.for_data.retain(|other| other.thread != slot.thread);
+        });
         slot.away.store(false, Relaxed);
         self.after_waiting(Wait::Data, began, deadline)
     }
@@ -459,6 +471,21 @@ impl Here {
             state.catch_up(Wait::Barrier, &latest);
         }
         (waited.is_some() || last.is_some()).then_some(last.is_some())
+    }
+
+    /// `other` is about to be cancelled: it goes on, if it waits where that ends it.
+    pub fn rouse(&self, other: libc::pthread_t) {
+        let now = self.now();
+        with(Some(self.slot), |shared| {
+            let Some(&other) = shared.numbers.get(&other) else {
+                return;
+            };
+            if let Some(Key::Condition(_) | Key::Semaphore(_) | Key::End(_) | Key::Data(..)) =
+                shared.token.awaited_by(other)
+            {
+                shared.token.rouse(other, now);
+            }
+        });
     }
 
     /// The call is not ordered.
@@ -570,9 +597,11 @@ impl Child {
         });
     }
 
-    /// The calling thread is it, and waits for its turn.
-    pub fn arrive(self) {
+    /// The calling thread is it, and waits for its turn. It runs the function at `start`.
+    pub fn arrive(self, start: usize) {
         self.0.adopt();
+        // As a return address: behind its first byte.
+        self.0.place.store(start + 1, Relaxed);
         self.0.busy.store(true, Relaxed);
         park(self.0);
         self.0.busy.store(false, Relaxed);
