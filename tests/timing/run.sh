@@ -65,6 +65,7 @@ for link in -pie -static; do
   done
 done
 
+. "$here/ordered.sh"
 . "$here/frames.sh"
 . "$here/profile.sh"
 . "$here/advise.sh"

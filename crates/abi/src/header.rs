@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use flick_diagnostics::Code;
 
-use crate::{ABI_VERSION, NXP_MARCH, layout, names, timed, version};
+use crate::{ABI_VERSION, NXP_MARCH, layout, names, order, timed, version};
 
 /// Begins both headers.
 const MADE: &str = "/* Made from crates/abi by its example c-headers. */\n#pragma once\n";
@@ -44,6 +44,7 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_NXP_COUNTS", timed::NXP_COUNTS as u32),
         ("TIMED_NXP_UNIT", timed::NXP_UNIT),
         ("TIMED_PARTS_SHIFT", timed::PARTS_SHIFT),
+        ("ORDERED", order::ORDERED.into()),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }
@@ -75,6 +76,8 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_ACCESS", timed::ACCESS),
         ("TIMED_MEMORY", timed::MEMORY),
         ("TIMED_LIBRARY", timed::LIBRARY),
+        ("ORDER_LEVEL", order::LEVEL),
+        ("ORDER_ATOMIC", order::ATOMIC),
     ] {
         writeln!(out, "#define FLICK_{name} \"{value}\"")?;
     }
@@ -82,6 +85,12 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
     write!(out, "#define FLICK_NXP_LIBRARY")?;
     for (i, name) in names::NXP_LIBRARY.iter().enumerate() {
         write!(out, "{} \\\n  \"{name}\"", if i == 0 { "" } else { "," })?;
+    }
+    writeln!(out)?;
+    // Function, its bits of the level.
+    write!(out, "#define FLICK_ORDERED_FUNCTIONS(X)")?;
+    for (name, level) in order::FUNCTIONS {
+        write!(out, " \\\n  X({name}, {level})")?;
     }
     writeln!(out)?;
     for code in Code::ALL {

@@ -13,6 +13,7 @@
 //! | [`dtu`] | registers and messages of data transfer units | firmware, device | firmware, device |
 //! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
 //! | [`timed`] | records of `--flick-timed` | pass | libflick |
+//! | [`order`] | the interface of `libflick-time` | `libflick-time` | libflick |
 //! | [`march`] | ISA strings | link step | libflick, tools |
 //! | [`version`] | version numbers, the ELF note | pass, link step | link step, libflick, tools |
 //! | [`settings`] | environment variables | the user | libflick, `flick config` |
@@ -47,6 +48,7 @@ pub mod header;
 pub mod layout;
 pub mod march;
 pub mod names;
+pub mod order;
 pub mod settings;
 pub mod signature;
 pub mod timed;

@@ -48,6 +48,23 @@ impl Timed {
         ]
     }
 
+    /// Whether another run gives the same, and what keeps it from that.
+    pub fn about_order(&self) -> Vec<String> {
+        if self.not_exact.is_empty() {
+            let several = match self.threads > 1 {
+                true => ": its threads ran in the order of virtual time",
+                false => "",
+            };
+            return vec![format!("Exact: another run gives the same{several}.")];
+        }
+        let first = "Not exact: another run may give other times (docs/virtual-threads.md). These are not ordered by virtual time:";
+        let each = self.not_exact.iter().map(|what| match &*what.place {
+            "" => format!("  {}", what.call),
+            place => format!("  {} in {place}", what.call),
+        });
+        std::iter::once(first.to_owned()).chain(each).collect()
+    }
+
     /// That data in ordinary memory was not looked at; empty where most of it is in NxP memory.
     pub fn about_data(&self) -> Vec<String> {
         let looked_at = self.accesses + self.host_accesses;
@@ -106,6 +123,28 @@ mod tests {
         };
         assert!(same.about_baseline().is_empty());
         assert_eq!(same.baseline(), same.staying);
+    }
+
+    #[test]
+    fn a_prediction_says_whether_it_is_exact() {
+        let one = timed().about_order();
+        assert_eq!(one, ["Exact: another run gives the same."]);
+        let not_exact = ["recvmsg", "poll"].map(|call| crate::timed::NotExact {
+            call: call.into(),
+            place: if call == "poll" {
+                "main (prog+0x10)"
+            } else {
+                ""
+            }
+            .into(),
+        });
+        let two = Timed {
+            not_exact: not_exact.into(),
+            ..timed()
+        };
+        let said = two.about_order();
+        assert!(said[0].starts_with("Not exact:"), "{said:?}");
+        assert_eq!(said[1..], ["  recvmsg", "  poll in main (prog+0x10)"]);
     }
 
     #[test]

@@ -12,9 +12,9 @@ use flick_image::Error;
 use crate::again::{self, Again};
 use crate::run_program::TERMINAL;
 
-/// What to say below the two times of a run that was not repeated.
+/// What to say below the two times of a run that was not repeated, and may differ from others.
 pub fn hint(timed: &Timed) -> Option<String> {
-    (timed.threads > 1).then(|| {
+    (!timed.not_exact.is_empty()).then(|| {
         " The order of threads is the machine's: flick stat -r 5 measures the spread of these times.\n"
             .into()
     })
@@ -24,14 +24,14 @@ pub fn hint(timed: &Timed) -> Option<String> {
 /// ended with `status`. Gives what to say below its two times.
 pub fn measure(
     command: &[OsString],
-    platform: &OsStr,
+    (platform, clock): (&OsStr, &[(&str, &OsStr)]),
     runs: u32,
     first: &Timed,
     status: ExitStatus,
 ) -> Result<String, Error> {
     let mut spread = Spread::new(first, status);
     for _ in 1..runs {
-        let again = again::run(command, platform, &[])?;
+        let again = again::run(command, platform, clock)?;
         let ended = again.status.signal();
         spread.add(again);
         // Who ends a program from the terminal does not want it started anew.

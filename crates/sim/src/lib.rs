@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+pub mod token;
+
 /// Picoseconds of virtual time.
 pub type Time = u64;
 

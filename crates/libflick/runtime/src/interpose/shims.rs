@@ -119,18 +119,31 @@ macro_rules! thread_shims {
     ) => {
         /// # Safety
         /// As for libc's function.
+        #[unsafe(naked)]
         #[unsafe(export_name = concat!($prefix, "pthread_create"))]
         pub unsafe extern "C" fn pthread_create(
-            thread: *mut ::libc::pthread_t,
-            attributes: *const ::libc::pthread_attr_t,
-            start: $crate::accounts::timed::threads::Start,
-            argument: *mut ::std::ffi::c_void,
+            _thread: *mut ::libc::pthread_t,
+            _attributes: *const ::libc::pthread_attr_t,
+            _start: $crate::accounts::timed::threads::Start,
+            _argument: *mut ::std::ffi::c_void,
         ) -> ::std::ffi::c_int {
-            $crate::heap::before_threads();
-            // SAFETY: by contract.
-            unsafe {
-                $crate::accounts::timed::threads::create($create, thread, attributes, start, argument)
+            unsafe extern "C" fn create(
+                thread: *mut ::libc::pthread_t,
+                attributes: *const ::libc::pthread_attr_t,
+                start: $crate::accounts::timed::threads::Start,
+                argument: *mut ::std::ffi::c_void,
+                place: usize,
+            ) -> ::std::ffi::c_int {
+                $crate::heap::before_threads();
+                // SAFETY: by contract.
+                unsafe {
+                    $crate::accounts::timed::threads::create(
+                        $create, thread, attributes, start, argument, place,
+                    )
+                }
             }
+            // The return address.
+            ::std::arch::naked_asm!("mov r8, [rsp]", "jmp {create}", create = sym create)
         }
 
         /// Cancellation unwinds it: no frame of Rust's is between libc's function and its caller.
@@ -151,6 +164,8 @@ macro_rules! thread_shims {
                 ".cfi_def_cfa_offset 24",
                 "sub rsp, 8",
                 ".cfi_def_cfa_offset 32",
+                "mov rsi, [rsp + 24]",
+                "call {joins}",
                 "call {find}",
                 "add rsp, 8",
                 ".cfi_def_cfa_offset 24",
@@ -163,6 +178,7 @@ macro_rules! thread_shims {
                 ".cfi_def_cfa_offset 8",
                 "jmp {joined}",
                 ".cfi_endproc",
+                joins = sym $crate::accounts::timed::threads::joins,
                 find = sym $find_join,
                 joined = sym $crate::accounts::timed::threads::joined,
             )
