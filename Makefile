@@ -142,6 +142,7 @@ tree: rust pass nxp firmware card
 	@cp -R bench/*.c bench/engine $(SHARE)/flick/bench
 	@mkdir -p $(SHARE)/flick/bench/paper/nanvix && cp bench/paper/*.[ch] $(SHARE)/flick/bench/paper
 	@cp bench/paper/nanvix/*.[ch] $(SHARE)/flick/bench/paper/nanvix
+	@mkdir -p $(SHARE)/flick/bench/paper/migration && cp bench/paper/migration/*.c $(SHARE)/flick/bench/paper/migration
 	@mkdir -p $(SHARE)/flick/platforms && cp platforms/*.toml $(SHARE)/flick/platforms
 	@mkdir -p $(SHARE)/flick/machines && cp machines/*.toml $(SHARE)/flick/machines
 	@cp -R examples/. tests/projects/tally $(SHARE)/flick/examples
@@ -192,7 +193,7 @@ bench-compile: deps build
 # PAPER: further options of `flick bench paper`.
 paper: build
 	@$(BUILD)/bin/flick bench paper $(if $(SNAP),--snap '$(SNAP)') $(if $(GRAPHS),--graphs $(GRAPHS)) $(PAPER)
-	@if [ -e $(LIB)/card/kernel.elf ]; then $(BUILD)/bin/flick bench paper nanvix; \
+	@if [ -e $(LIB)/card/kernel.elf ]; then $(BUILD)/bin/flick bench paper nanvix && $(BUILD)/bin/flick bench paper migration; \
 	  else echo 'paper: the measurements of the Nanvix paper are skipped: no kernel of the card (make says why)'; fi
 
 # LINUX: further options of scripts/linux.sh.

@@ -5,8 +5,8 @@
 //!    of any size. The other programs are in share/flick/bench.
 //! 2. `measure_*.rs` build the programs with this `flick`, run them, and read what they print.
 //!    There is one file for each benchmark. `paper_run.rs` is for those of papers.
-//! 3. `*_table.rs` make tables, `paper/` the paper's tables and figures, and `nanvix/` those of the
-//!    Nanvix paper. `numbers.rs` and `quantile.rs` read and summarise, `bar.rs` compares a figure with its bar, and `markdown.rs`
+//! 3. `*_table.rs` make tables, `paper/` the paper's tables and figures, and `nanvix/` and
+//!    `migration/` those of other papers. `numbers.rs` and `quantile.rs` read and summarise, `bar.rs` compares a figure with its bar, and `markdown.rs`
 //!    aligns columns.
 //!
 //! The tables go to standard output, or to a directory (`flick bench paper`).
@@ -21,10 +21,12 @@ mod large_image;
 mod markdown;
 mod measure_crossing;
 mod measure_engine;
+mod measure_migration;
 mod measure_nanvix;
 mod measure_paper;
 mod measure_process;
 mod measure_scale;
+mod migration;
 mod nanvix;
 mod numbers;
 mod paper;

@@ -11,9 +11,9 @@ use flick_abi::settings::PLATFORM as VARIABLE;
 use flick_diagnostics::Code;
 use flick_driver::{Error, Root};
 
-use crate::measure_nanvix;
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
 use crate::{finish, flick, measured, scratch, variable};
+use crate::{measure_migration, measure_nanvix};
 
 /// The paper's machine; with what else is known of it where a constant was fitted; and with slower
 /// migration.
@@ -59,6 +59,9 @@ enum Other {
     /// The measurements of the Nanvix paper (SBESC 2019), on the kernel of the card and the machine
     /// mppa256
     Nanvix(measure_nanvix::Options),
+    /// The measurements of fast thread migration (Berkeley, 2021), on the kernel of the card and the
+    /// machines rocket-rvv and spike-rvv
+    Migration(measure_migration::Options),
 }
 
 /// How much is measured.
@@ -95,8 +98,10 @@ impl Options {
 }
 
 pub fn run(options: &Options) -> Result<(), Error> {
-    if let Some(Other::Nanvix(options)) = &options.other {
-        return measure_nanvix::run(options);
+    match &options.other {
+        Some(Other::Nanvix(options)) => return measure_nanvix::run(options),
+        Some(Other::Migration(options)) => return measure_migration::run(options),
+        None => {}
     }
     let raw = raw_folder(&options.output)?;
     let extent = options.extent();

@@ -277,7 +277,12 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
             let written = fs::write(&path, kernel_call_report::csv(&machine));
             written.map_err(|error| unwritable(&path, &error))?;
         }
-        let text = machine_stat::report(&machine, &description.name, start.elapsed());
+        let text = machine_stat::report(
+            &machine,
+            &description.name,
+            start.elapsed(),
+            run.card.name(),
+        );
         // Where nobody reads, the run has ended all the same.
         let _ = io::stderr().write_all(text.as_bytes());
     }

@@ -1,5 +1,6 @@
 //! The report of `flick machine stat`: what the harts of a machine have executed, missed and waited for.
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
 use flick_events::number::grouped;
@@ -8,7 +9,7 @@ use flick_timing::core_costs::CLASS_NAMES;
 use flick_timing::memory_system::{EVENTS, HartCounts, STALLS};
 use flick_timing::network::LinkCounts;
 
-use crate::kernel_call_report;
+use crate::{kernel_call_report, migration_report};
 
 /// Rows of `ClassCounts`, the most privileged first.
 const MODES: [(usize, &str); 3] = [(3, "M"), (1, "S"), (0, "U")];
@@ -17,13 +18,16 @@ fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / (whole.max(1)) as f64
 }
 
-/// The report. `elapsed`: how long the host took.
-pub fn report(machine: &Machine, name: &str, elapsed: Duration) -> String {
+/// The report. `elapsed`: how long the host took. `program`: the first one of the card.
+pub fn report(machine: &Machine, name: &str, elapsed: Duration, program: Option<&Path>) -> String {
     let mut text = String::new();
     let (instructions, cycles) = (machine.instructions(), machine.cycles());
     let total: u64 = instructions.iter().sum();
     // Writing to a string does not fail.
     let _ = write_report(&mut text, machine, name, &instructions, &cycles);
+    let classes = machine.class_counts();
+    let of_programs = classes.iter().map(|counts| counts[0].iter().sum::<u64>());
+    let _ = migration_report::write(&mut text, machine, of_programs.sum(), program);
     let seconds = elapsed.as_secs_f64();
     let _ = writeln!(
         text,

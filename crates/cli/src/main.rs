@@ -18,6 +18,7 @@ mod machine_history;
 mod machine_stat;
 mod machine_views;
 mod man_pages;
+mod migration_report;
 mod torture;
 
 use std::ffi::{OsStr, OsString};

@@ -59,8 +59,8 @@ pub use hart_order::{
 pub use htif::Htif;
 pub use injection::BadFault;
 pub use kernel_view::{
-    CALL_PARTS, CallCounts, CallPart, CallSums, Entry, KernelPoint, PointKind, PointLog, SPENT,
-    STALL_PARTS, Seen, Spent, StallSums, Times, points_of,
+    AllMoves, CALL_PARTS, CallCounts, CallPart, CallSums, Entry, KernelPoint, Moves, PointKind,
+    PointLog, SPENT, STALL_PARTS, Seen, Spent, StallSums, Times, points_of,
 };
 pub use machine_timing::{HartTiming, MachineTiming};
 pub use machine_trace::Tracer;

@@ -27,6 +27,6 @@ mod reasons;
 mod run_program;
 #[cfg(test)]
 mod sample_trace;
-mod source_lines;
+pub mod source_lines;
 mod spread;
 mod timeline;

@@ -12,12 +12,12 @@ pub struct Context {
     pub status: u64,
     /// fcsr.
     pub fcsr: u64,
-    /// The hart whose floating-point registers are still those below, or [`NO_HART`].
-    pub float_hart: u64,
+    /// Harts whose floating-point registers are still those below, as bits, if no thread has used them since.
+    pub float_harts: u64,
     /// The physical address of its vector registers, or 0: it has none yet.
     pub vector: u64,
-    /// The hart whose vector registers are still those there, or [`NO_HART`].
-    pub vector_hart: u64,
+    /// Harts whose vector registers are still those there, in the same way.
+    pub vector_harts: u64,
     /// Memory that the kernel hart has stored to for the thread: physical addresses and bytes. A hart
     /// without coherence drops its lines before the thread goes on.
     pub stored: [Stored; 2],
@@ -25,8 +25,13 @@ pub struct Context {
     pub f: [u64; 32],
     /// The number of its process.
     pub process: u64,
-    /// `mcause` and `mtval` of its exception.
+    /// `mcause` and `mtval` of its exception. While it moves: the instruction that harts lack, and these
+    /// harts, as bits.
     pub exception: [u64; 2],
+    /// Bytes of a vector register there.
+    pub vector_bytes: u64,
+    /// The harts that its process lets it run on, while it is on fewer.
+    pub allowed: u64,
 }
 
 /// A piece of memory.
@@ -39,9 +44,6 @@ pub struct Stored {
     pub size: u64,
 }
 
-/// The number of no hart.
-pub const NO_HART: u64 = u64::MAX;
-
 impl Context {
     /// Of a thread that will begin: its entry, its argument, the end of its stack, its tp; `satp` and
     /// the number of its process. What else is there is not its own.
@@ -53,8 +55,8 @@ impl Context {
     /// The thread begins: the rest of what is not its own yet. Its other registers are 0, as the hart knows,
     /// and those of floating point are not read before the thread has some.
     pub fn begin(&mut self) {
-        (self.status, self.vector) = (0, 0);
-        (self.float_hart, self.vector_hart) = (NO_HART, NO_HART);
+        (self.status, self.vector, self.exception) = (0, 0, [0; 2]);
+        (self.float_harts, self.vector_harts) = (0, 0);
         self.stored = [Stored::default(); 2];
     }
 

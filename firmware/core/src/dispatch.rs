@@ -28,7 +28,8 @@ struct Hart {
 
 /// Threads and harts of a tile. Small fields are first, where instructions reach them.
 #[repr(C)]
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
+#[cfg_attr(not(target_os = "none"), derive(Clone, PartialEq, Eq, Hash))]
 pub struct Dispatch<
     const THREADS: usize = { crate::threads::THREADS },
     const HARTS: usize = MOST_HARTS,
@@ -82,7 +83,6 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
 
     /// Harts of these numbers, which are bits, run threads, for so many ticks each.
     pub fn begin(&mut self, harts: u64, slice: u64) {
-        self.threads.free_all();
         self.slice = slice;
         let first = u64::MAX >> (64 - HARTS);
         self.used = harts & first;
@@ -125,6 +125,9 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         if free == 0 {
             return None;
         }
+        // Special harts take other threads if nothing else is idle.
+        let others = free & !self.threads.special;
+        let free = if others == 0 { free } else { others };
         let from = free >> self.next << self.next;
         let hart = if from == 0 { free } else { from }.trailing_zeros() as u8;
         self.next = if hart + 1 == self.count { 0 } else { hart + 1 };
@@ -193,10 +196,27 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     fn wait_for_hart(&mut self, place: Place, now: u64, orders: &mut impl Orders<THREADS>) {
         self.threads.make_ready(place);
         if !self.ask_parked(place, now, orders)
-            && let Some(hart) = self.less_urgent(place)
+            && let Some(hart) = self.less_urgent(place).or_else(|| self.guest(place))
         {
             self.preempt(hart, now, orders);
         }
+    }
+
+    /// A hart that a thread needs, and that has one which can run elsewhere, and is not more urgent.
+    fn guest(&self, place: Place) -> Option<u8> {
+        let thread = &self.threads[place];
+        let needed = thread.harts & self.threads.special;
+        if needed != thread.harts {
+            return None;
+        }
+        let mut all = (0..self.count).filter(|&hart| needed >> hart & 1 != 0);
+        all.find(|&hart| {
+            let state = &self.harts[usize::from(hart)];
+            state.runs.is_some_and(|runs| {
+                let can_leave = !self.threads.is_special(runs);
+                can_leave && self.threads[runs].priority >= thread.priority
+            }) && state.preempted.is_none()
+        })
     }
 
     /// A hart whose thread only waits there, perhaps, is asked to save it for one that is ready. False:
@@ -254,6 +274,20 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         if let Some(next) = self.threads.first_ready(hart) {
             self.start_ready(hart, next, now, orders);
         }
+    }
+
+    /// The thread of a hart, which may not stay, goes on where a hart is idle. False: there is none.
+    pub fn pass_on(&mut self, hart: u8, now: u64, orders: &mut impl Orders<THREADS>) -> bool {
+        let Some(place) = self.running(hart) else {
+            return false;
+        };
+        let Some(next) = self.idle_hart(place) else {
+            return false;
+        };
+        // The thread goes on before its hart gets another one.
+        self.start(next, place, now, orders);
+        self.leave(hart, now, orders);
+        true
     }
 
     /// The thread of a hart lets others run: those that are as urgent, or more.

@@ -126,6 +126,8 @@ pub struct Thread {
     pub context: u64,
     /// A handler knows of it.
     pub is_told: bool,
+    /// It runs on fewer harts than its process lets it, for an extension: the context has all of them.
+    pub is_away: bool,
     /// When its wait ends.
     until: u64,
     joiner: Place,
@@ -149,6 +151,7 @@ const FREE: Thread = Thread {
     harts: 0,
     context: 0,
     is_told: false,
+    is_away: false,
     until: FOR_EVER,
     joiner: NOBODY,
     uses: 1,
@@ -163,9 +166,109 @@ impl Thread {
     }
 }
 
+/// The places of threads. Those that were never used are made one by one: all at once would take long.
+#[derive(Debug)]
+#[cfg_attr(not(target_os = "none"), derive(Clone, PartialEq, Eq, Hash))]
+pub struct Table<const COUNT: usize> {
+    made: usize,
+    /// How many have memory.
+    most: usize,
+    /// In frames, so that the kernel's file has no room for them.
+    #[cfg(target_os = "none")]
+    places: core::ptr::NonNull<Thread>,
+    /// A part of the state, in models.
+    #[cfg(not(target_os = "none"))]
+    places: [Thread; COUNT],
+}
+
+impl<const COUNT: usize> Table<COUNT> {
+    const EMPTY: Self = Self {
+        made: 0,
+        most: if cfg!(target_os = "none") { 0 } else { COUNT },
+        #[cfg(target_os = "none")]
+        places: core::ptr::NonNull::dangling(),
+        #[cfg(not(target_os = "none"))]
+        places: [FREE; COUNT],
+    };
+
+    /// The table is at an address.
+    ///
+    /// # Safety
+    /// The memory is large enough, and nobody else's for ever. The table is empty.
+    #[cfg(target_os = "none")]
+    pub unsafe fn put_at(&mut self, address: u64) {
+        if let Some(places) = core::ptr::NonNull::new(address as *mut Thread) {
+            (self.places, self.most) = (places, COUNT);
+        }
+    }
+
+    /// A place of a list, or of [`Threads::places`]: it was made.
+    #[inline(always)]
+    fn at(&self, place: Place) -> &Thread {
+        #[cfg(target_os = "none")]
+        {
+            assert!(usize::from(place) < COUNT);
+            // SAFETY: it is in the memory. Only places that were made come to lists, and to others from there.
+            unsafe { self.places.add(place.into()).as_ref() }
+        }
+        #[cfg(not(target_os = "none"))]
+        &self[usize::from(place)]
+    }
+
+    /// See [`Self::at`].
+    #[inline(always)]
+    fn at_mut(&mut self, place: Place) -> &mut Thread {
+        #[cfg(target_os = "none")]
+        {
+            assert!(usize::from(place) < COUNT);
+            // SAFETY: as in `at`.
+            unsafe { self.places.add(place.into()).as_mut() }
+        }
+        #[cfg(not(target_os = "none"))]
+        &mut self[usize::from(place)]
+    }
+
+    /// Makes a place more, which is free.
+    fn add(&mut self) -> Option<Place> {
+        let place = (self.made < self.most).then_some(self.made)?;
+        // SAFETY: the memory has room for this place, and is the table's.
+        #[cfg(target_os = "none")]
+        unsafe {
+            self.places.add(place).write(FREE);
+        }
+        self.made += 1;
+        Some(place as Place)
+    }
+}
+
+impl<const COUNT: usize> core::ops::Deref for Table<COUNT> {
+    type Target = [Thread];
+
+    #[inline(always)]
+    fn deref(&self) -> &[Thread] {
+        // SAFETY: so many places were made there.
+        #[cfg(target_os = "none")]
+        return unsafe { core::slice::from_raw_parts(self.places.as_ptr(), self.made) };
+        #[cfg(not(target_os = "none"))]
+        &self.places[..self.made]
+    }
+}
+
+impl<const COUNT: usize> core::ops::DerefMut for Table<COUNT> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [Thread] {
+        // SAFETY: as in `deref`.
+        #[cfg(target_os = "none")]
+        return unsafe { core::slice::from_raw_parts_mut(self.places.as_ptr(), self.made) };
+        #[cfg(not(target_os = "none"))]
+        &mut self.places[..self.made]
+    }
+}
+
 /// The threads of a tile. Small fields are first, where instructions reach them.
 #[repr(C)]
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
+#[cfg_attr(not(target_os = "none"), derive(Clone, PartialEq, Eq, Hash))]
 pub struct Threads<const COUNT: usize = THREADS> {
     free: List,
     count: u16,
@@ -174,20 +277,25 @@ pub struct Threads<const COUNT: usize = THREADS> {
     ready: [List; PRIORITIES as usize],
     /// By time.
     timers: List,
-    all: [Thread; COUNT],
+    /// Harts that others are preferred to, as bits: they have what others lack, or lack what others have.
+    pub special: u64,
+    /// By place.
+    pub all: Table<COUNT>,
 }
 
 impl<const COUNT: usize> core::ops::Index<Place> for Threads<COUNT> {
     type Output = Thread;
 
+    #[inline(always)]
     fn index(&self, place: Place) -> &Thread {
-        &self.all[usize::from(place)]
+        self.all.at(place)
     }
 }
 
 impl<const COUNT: usize> core::ops::IndexMut<Place> for Threads<COUNT> {
+    #[inline(always)]
     fn index_mut(&mut self, place: Place) -> &mut Thread {
-        &mut self.all[usize::from(place)]
+        self.all.at_mut(place)
     }
 }
 
@@ -198,10 +306,11 @@ impl<const COUNT: usize> Default for Threads<COUNT> {
 }
 
 impl<const COUNT: usize> Threads<COUNT> {
-    /// No threads. [`Self::free_all`] comes before the first [`Self::create`].
+    /// No threads.
     pub const fn new() -> Self {
         Self {
-            all: [FREE; COUNT],
+            all: Table::EMPTY,
+            special: 0,
             free: List::EMPTY,
             ready: [List::EMPTY; PRIORITIES as usize],
             timers: List::EMPTY,
@@ -210,13 +319,22 @@ impl<const COUNT: usize> Threads<COUNT> {
         }
     }
 
-    /// Puts all places into the list of free ones.
-    pub fn free_all(&mut self) {
-        for place in 0..COUNT as Place {
-            let mut free = self.free;
-            self.append(&mut free, place);
-            self.free = free;
-        }
+    /// Makes a place more for later. False: all are made.
+    #[cold]
+    #[inline(never)]
+    pub fn add_place(&mut self) -> bool {
+        let Some(place) = self.all.add() else {
+            return false;
+        };
+        let mut free = self.free;
+        self.append(&mut free, place);
+        self.free = free;
+        true
+    }
+
+    /// The places that were made.
+    pub fn places(&self) -> core::ops::Range<Place> {
+        0..self.all.len() as Place
     }
 
     /// How many there are.
@@ -240,15 +358,21 @@ impl<const COUNT: usize> Threads<COUNT> {
     /// All threads of a process.
     pub fn of_process(&self, process: u16) -> impl Iterator<Item = Place> + use<'_, COUNT> {
         let is_of = move |thread: &Thread| thread.state != State::Free && thread.process == process;
-        (0..COUNT as Place).filter(move |&place| is_of(&self[place]))
+        self.places().filter(move |&place| is_of(&self[place]))
     }
 
     /// A place for a thread, which waits for nothing yet: it is in no list.
     #[inline(always)]
     pub fn create(&mut self, process: u16, priority: u8, harts: u64) -> Option<Place> {
+        if self.free.is_empty() {
+            self.add_place();
+        }
         // Places that are free are as `FREE`. There is none of the number `NOBODY`.
         let place = self.free.first;
-        let thread = self.all.get_mut(usize::from(place))?;
+        if place == NOBODY {
+            return None;
+        }
+        let thread = self.all.at_mut(place);
         self.free.first = thread.links.next;
         if thread.links.next == NOBODY {
             self.free.last = NOBODY;
@@ -344,7 +468,20 @@ impl<const COUNT: usize> Threads<COUNT> {
         }
         let lists = self.ready.iter().filter(|list| !list.is_empty());
         let mut all = lists.flat_map(|list| self.in_list(list));
-        all.find(|&place| self[place].harts >> hart & 1 != 0)
+        let may = |&place: &Place| self[place].harts >> hart & 1 != 0;
+        let first = all.find(may)?;
+        if self.special >> hart & 1 == 0 {
+            return Some(first);
+        }
+        // As urgent, and for special harts alone: others have other harts.
+        let list = &self.ready[usize::from(self[first].priority)];
+        let mut all = self.in_list(list).filter(may);
+        all.find(|&place| self.is_special(place)).or(Some(first))
+    }
+
+    /// Can it run on special harts alone?
+    pub fn is_special(&self, place: Place) -> bool {
+        self[place].harts & !self.special == 0
     }
 
     /// Is any thread ready?
@@ -434,7 +571,6 @@ mod tests {
 
     fn threads(count: usize) -> (Box<Threads>, Vec<Place>) {
         let mut threads: Box<Threads> = Box::default();
-        threads.free_all();
         let all = (0..count).map(|_| threads.create(1, 4, 0b11).unwrap());
         let all = all.collect();
         (threads, all)

@@ -26,6 +26,8 @@ struct State {
     dispatch: Dispatch<THREADS, HARTS>,
     harts: [Hart; HARTS],
     changes: u8,
+    /// The harts that each thread may run on, also while it runs on special ones alone.
+    allowed: [u64; THREADS],
     /// A hart was told to run a thread while it had one.
     is_broken: bool,
 }
@@ -46,6 +48,8 @@ enum Step {
     EndsSlices,
     /// A thread may run on one hart only.
     Places(Place, u8),
+    /// The thread of a hart has an instruction that special harts alone have.
+    Moves(usize),
 }
 
 struct Told<'a> {
@@ -68,7 +72,8 @@ impl Orders<THREADS> for Told<'_> {
     }
 }
 
-struct Sharing;
+/// Special harts, as bits.
+struct Sharing(u64);
 
 impl State {
     fn step(&mut self, step: Step) -> Option<()> {
@@ -83,19 +88,33 @@ impl State {
                 let place = core::mem::take(&mut orders.harts[n]).runs?;
                 dispatch.has_called(n as u8);
                 dispatch.threads[place].state = ThreadState::Waits(Wait::Sleep);
+                dispatch.threads[place].harts = self.allowed[usize::from(place)];
                 if matches!(step, Step::Ends(_)) {
                     dispatch.threads.remove(place);
                 }
                 dispatch.leave(n as u8, NOW, orders);
             }
-            Step::Yields(n) | Step::Saves(n) => {
+            Step::Yields(n) | Step::Saves(n) | Step::Moves(n) => {
                 let asked = orders.harts[n].asked;
                 if matches!(step, Step::Saves(_)) && !asked {
                     return None;
                 }
                 let place = core::mem::take(&mut orders.harts[n]).runs?;
                 dispatch.has_called(n as u8);
-                if dispatch.give_way(n as u8, NOW, orders)
+                let special = dispatch.threads.special;
+                let thread = &mut dispatch.threads[place];
+                thread.harts = self.allowed[usize::from(place)];
+                if matches!(step, Step::Moves(_)) {
+                    // Another call of a thread that was asked, or an instruction that no hart has.
+                    let is_there = special >> n & 1 != 0;
+                    if asked || is_there || special & thread.harts == 0 {
+                        return None;
+                    }
+                    thread.harts &= special;
+                }
+                let moves = matches!(step, Step::Moves(_));
+                if moves && dispatch.pass_on(n as u8, NOW, orders) {
+                } else if dispatch.give_way(n as u8, NOW, orders)
                     == flick_kernel_core::dispatch::GaveWay::Stays
                 {
                     orders.run(n as u8, &mut dispatch.threads, place);
@@ -127,6 +146,7 @@ impl State {
                 }
                 self.changes -= 1;
                 dispatch.threads[place].harts = 1 << hart;
+                self.allowed[usize::from(place)] = 1 << hart;
                 match dispatch.threads[place].state {
                     ThreadState::Ready => {
                         dispatch.threads.take_ready(place);
@@ -154,6 +174,24 @@ impl State {
 }
 
 impl State {
+    /// A thread is ready that needs special harts, and these run threads that can leave and are not more
+    /// urgent, and no hart for it is asked to save its own.
+    fn is_guest_beside_need(&self) -> bool {
+        let threads = &self.dispatch.threads;
+        (0..THREADS as Place).any(|place| {
+            let thread = &threads[place];
+            let harts = (0..HARTS).filter(|&n| thread.harts >> n & 1 != 0);
+            let is_guest = |runs: Place| {
+                !threads.is_special(runs) && threads[runs].priority >= thread.priority
+            };
+            let mut needed = harts.map(|n| self.harts[n]);
+            thread.state == ThreadState::Ready
+                && threads.is_special(place)
+                && needed.clone().any(|hart| hart.runs.is_some_and(is_guest))
+                && !needed.any(|hart| hart.asked)
+        })
+    }
+
     /// A thread is ready beside a hart whose thread only waits, and no hart for it is asked to save its own.
     fn is_parked_beside_work(&self) -> bool {
         (0..THREADS as Place).any(|place| {
@@ -174,6 +212,7 @@ impl Model for Sharing {
     fn init_states(&self) -> Vec<State> {
         let mut dispatch = Dispatch::<THREADS, HARTS>::new();
         dispatch.begin(0b11, 0);
+        dispatch.threads.special = self.0;
         for n in 0..THREADS {
             let priority = if n == 0 { 3 } else { 4 };
             dispatch.threads.create(0, priority, 0b11).unwrap();
@@ -182,6 +221,7 @@ impl Model for Sharing {
             dispatch,
             harts: [Hart::default(); HARTS],
             changes: 2,
+            allowed: [0b11; THREADS],
             is_broken: false,
         }]
     }
@@ -195,6 +235,7 @@ impl Model for Sharing {
                 Step::Saves(n),
                 Step::Parks(n),
                 Step::GoesOn(n),
+                Step::Moves(n),
             ]);
         }
         for place in 0..THREADS as Place {
@@ -232,6 +273,9 @@ impl Model for Sharing {
                 "no thread only waits on a hart beside work",
                 |_, s: &State| !s.is_parked_beside_work(),
             ),
+            Property::always("no guest is beside need", |_, s: &State| {
+                !s.is_guest_beside_need()
+            }),
             Property::sometimes("a thread waits on its hart", |_, s: &State| {
                 s.harts.iter().any(|hart| hart.parked)
             }),
@@ -254,7 +298,9 @@ impl Model for Sharing {
 
 #[test]
 fn threads_share_harts() {
-    let checker = Sharing.checker().spawn_bfs().join();
-    println!("{} states", checker.unique_state_count());
-    checker.assert_properties();
+    for special in [0, 0b10] {
+        let checker = Sharing(special).checker().spawn_bfs().join();
+        println!("{} states", checker.unique_state_count());
+        checker.assert_properties();
+    }
 }

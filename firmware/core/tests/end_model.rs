@@ -311,6 +311,7 @@ impl Model for Ends {
 
     fn init_states(&self) -> Vec<State> {
         let mut dispatch = Dispatch::<THREADS, HARTS>::new();
+        while dispatch.threads.add_place() {}
         dispatch.begin(0b11, 0);
         vec![State {
             dispatch,

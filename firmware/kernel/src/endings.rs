@@ -2,8 +2,9 @@
 use flick_abi::card::{Error, PAGE, rights};
 use flick_kernel_core::page_tables::Trouble;
 use flick_kernel_core::thread_lines::WATCHED;
-use flick_kernel_core::threads::{Place, State, THREADS, Wait};
+use flick_kernel_core::threads::{Place, State, Wait};
 
+use crate::calls::ILLEGAL;
 use crate::csr;
 use crate::devices;
 use crate::direct::Direct;
@@ -81,7 +82,7 @@ impl Kernel {
             return self.process_is_over(process);
         }
         let now = csr::time();
-        for place in 0..THREADS as Place {
+        for place in self.dispatch.threads.places() {
             let thread = &self.dispatch.threads[place];
             if thread.process != process {
                 continue;
@@ -111,7 +112,7 @@ impl Kernel {
             self.harts.forget |= self.dispatch.harts();
             tables.free(&mut self.frames, &mut Direct);
         }
-        for place in 0..THREADS as Place {
+        for place in self.dispatch.threads.places() {
             let thread = &self.dispatch.threads[place];
             if thread.process == process && thread.state == State::Ended {
                 self.dispatch.threads.remove(place);
@@ -170,6 +171,9 @@ impl Kernel {
             self.console,
             "kernel: process {number:#x} ends: exception {cause} at {at}, value {value:#x}\n"
         );
+        if cause == ILLEGAL {
+            self.explain_illegal(value);
+        }
         // A page at the stack pointer is not there: it is the one in front of the stack.
         let found = self.resolve(thread.process, value, rights::READ, None);
         if value.wrapping_sub(sp) < PAGE && found == Err(Trouble::Unmapped) {

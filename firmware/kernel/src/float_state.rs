@@ -1,7 +1,7 @@
 //! Floating-point registers of threads. A thread that uses none has none: its first instruction traps.
 //! Registers are saved when the thread has changed them, and loaded when another thread has used the
 //! hart's since.
-use flick_kernel_core::context::{Context, NO_HART};
+use flick_kernel_core::context::Context;
 
 use crate::csr;
 use crate::csr_read;
@@ -54,7 +54,7 @@ fn save_registers(local: &mut HartLocal) {
         let fcsr: u64;
         core::arch::asm!("csrr {}, fcsr", out(reg) fcsr);
         context.fcsr = fcsr;
-        context.float_hart = local.hart;
+        context.float_harts = 1 << local.hart;
     }
     local.float_owner = local.context;
     csr::clear_status(STATUS);
@@ -76,18 +76,18 @@ pub fn load(local: &mut HartLocal, context: &mut Context) {
     csr::clear_status(STATUS);
     csr::set_status(CLEAN);
     context.status = CLEAN;
-    context.float_hart = local.hart;
+    context.float_harts |= 1 << local.hart;
     local.float_owner = context;
 }
 
 /// The hart runs another thread.
 pub fn switch(local: &mut HartLocal, context: &mut Context) {
     csr::clear_status(STATUS);
-    if context.status & STATUS == 0 {
+    if context.status & STATUS == 0 || !is_there() {
         return;
     }
-    let is_here = core::ptr::eq(local.float_owner, context) && context.float_hart == local.hart;
-    match is_here && context.float_hart != NO_HART {
+    let is_here = core::ptr::eq(local.float_owner, context);
+    match is_here && context.float_harts >> local.hart & 1 != 0 {
         true => csr::set_status(CLEAN),
         false => load(local, context),
     }

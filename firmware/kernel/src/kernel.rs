@@ -439,16 +439,39 @@ impl Kernel {
     fn finish(&mut self, caller: Caller, answer: Answer, gives_way: bool) {
         let Caller { hart, thread, .. } = caller;
         let now = csr::time();
+        if !gives_way && !self.may_stay(caller) {
+            match answer {
+                Ok(Done::Values(a0, a1)) => self.set_values(thread, [a0, a1]),
+                Ok(Done::GoesOn) => {}
+                _ => return self.finish_slowly(caller, answer, gives_way, now),
+            }
+            if self.dispatch.pass_on(hart, now, &mut self.harts) {
+                return;
+            }
+        }
+        self.finish_slowly(caller, answer, gives_way, now);
+    }
+
+    #[inline(never)]
+    fn finish_slowly(&mut self, caller: Caller, answer: Answer, gives_way: bool, now: u64) {
+        let Caller { hart, thread, .. } = caller;
         let values = match answer {
             Ok(Done::Values(a0, a1)) => Some([a0, a1]),
             Err(error) => Some([error.to_register(), 0]),
             Ok(Done::GoesOn | Done::Again) => None,
             Ok(Done::GivesWay) => Some([0; 2]),
             Ok(Done::Waits | Done::Ended) => {
+                if answer == Ok(Done::Waits) {
+                    self.runs_anywhere(thread);
+                }
                 return self.dispatch.leave(hart, now, &mut self.harts);
             }
         };
-        let gives_way = gives_way || !self.may_stay(caller) || answer == Ok(Done::GivesWay);
+        let yields = gives_way || answer == Ok(Done::GivesWay);
+        let gives_way = yields || !self.may_stay(caller);
+        if yields {
+            self.runs_anywhere(thread);
+        }
         // Whoever runs it next finds the values in its context.
         if gives_way && let Some(values) = values {
             self.set_values(thread, values);

@@ -7,7 +7,7 @@ use flick_kernel_core::flat_tree::FlatTree;
 use flick_kernel_core::frames::Frames;
 use flick_kernel_core::lines::MOST_HARTS;
 use flick_kernel_core::thread_lines::ThreadLine;
-use flick_kernel_core::threads::THREADS;
+use flick_kernel_core::threads::{THREADS, Thread};
 
 use crate::consents::Consents;
 use crate::console::Console;
@@ -49,6 +49,7 @@ const SLICES: u64 = 100;
 /// Interrupts of software, timer, devices and the data transfer unit, in `mie`.
 pub const INTERRUPTS: u64 = 1 << 3 | 1 << 7 | EXTERNAL | UNIT;
 const EXTERNAL: u64 = 1 << 11;
+const PLACES_SIZE: usize = size_of::<[Thread; THREADS]>();
 const LINES_SIZE: usize = size_of::<[ThreadLine; THREADS]>();
 const UNIT: u64 = 1 << flick_abi::dtu::INTERRUPT_BIT;
 
@@ -115,6 +116,13 @@ fn begin(kernel: &mut Kernel, map: &MachineMap) {
         kernel.lines = unsafe { core::slice::from_raw_parts(lines as *const ThreadLine, THREADS) };
         kernel.lines.iter().for_each(|line| line.begin(0, 0, 0));
     }
+    if let Some(places) = kernel
+        .frames
+        .allocate_many(PLACES_SIZE.div_ceil(PAGE as usize))
+    {
+        // SAFETY: as above.
+        unsafe { kernel.dispatch.threads.all.put_at(places) };
+    }
     kernel.harts.clint = Clint::new(map);
     kernel.harts.interrupts = map.cache_means() & cache::means::BACK != 0;
     let serial = map.serial.map(Serial::new);
@@ -133,6 +141,7 @@ fn begin(kernel: &mut Kernel, map: &MachineMap) {
     kernel
         .dispatch
         .begin(map.user_harts(), map.frequency / SLICES);
+    kernel.dispatch.threads.special = map.kinds.special(map.user_harts());
 }
 
 /// The memory behind the kernel. Its first pages have the counts of the others.

@@ -6,6 +6,7 @@ use flick_kernel_core::lines::MOST_HARTS;
 use flick_kernel_core::page_tables::Mode;
 
 use crate::cache::{LINE, means};
+use crate::migration::Kinds;
 
 /// What the kernel knows of its tile.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +48,8 @@ pub struct MachineMap {
     /// The tile of the host.
     #[cfg(feature = "host")]
     pub host: Option<u64>,
+    /// What harts have.
+    pub kinds: Kinds,
 }
 
 /// Why a machine is unusable.
@@ -63,15 +66,17 @@ struct Node<'a> {
     phandle: u64,
     /// Operations on caches.
     means: u8,
+    isa: &'a [u8],
 }
 
-/// Interrupt controllers of devices, and the source of the serial port.
-#[derive(Clone, Copy, Default)]
+/// Interrupt controllers of devices, the source of the serial port, and more of what nodes refer to.
 struct Wires<'a> {
     /// Of the kernel hart.
     hart: u64,
     plic: Option<(u64, &'a [u8])>,
     source: Option<u64>,
+    /// ISA strings of harts.
+    isas: [&'a [u8]; MOST_HARTS],
 }
 
 /// The context of a PLIC that is M mode of the hart with this controller of its own.
@@ -95,8 +100,11 @@ impl<'a> Node<'a> {
             (3, b"interrupts" | b"interrupts-extended") => self.interrupts = value,
             (3, b"mmu-type") => self.mode = value,
             (3, b"riscv,cbom-block-size") if number(value) == LINE => self.means |= means::LINES,
-            (3, b"riscv,isa") if has_extension(value, b"xtheadcmo") => {
-                self.means |= means::WHOLE;
+            (3, b"riscv,isa") => {
+                self.isa = value;
+                if has_extension(value, b"xtheadcmo") {
+                    self.means |= means::WHOLE;
+                }
             }
             (4, b"phandle") => self.phandle = number(value),
             _ => {}
@@ -138,6 +146,7 @@ impl MachineMap {
             tile: (0, 1),
             #[cfg(feature = "host")]
             host: None,
+            kinds: Kinds::new(),
         }
     }
 
@@ -150,7 +159,13 @@ impl MachineMap {
         let mut map = Self::new();
         map.tree = range;
         let (mut section, mut depth, mut arguments): (&[u8], _, &[u8]) = (b"", 0, b"");
-        let (mut node, mut wires, mut result) = (Node::default(), Wires::default(), Ok(()));
+        let mut wires = Wires {
+            hart: 0,
+            plic: None,
+            source: None,
+            isas: [b""; MOST_HARTS],
+        };
+        let (mut node, mut result) = (Node::default(), Ok(()));
         for event in tree.events() {
             match event {
                 Event::Begin(name) => {
@@ -239,7 +254,12 @@ impl MachineMap {
         }
     }
 
-    fn hart(&mut self, node: &Node, id: u64, wires: &mut Wires) -> Result<(), BadMachine> {
+    fn hart<'a>(
+        &mut self,
+        node: &Node<'a>,
+        id: u64,
+        wires: &mut Wires<'a>,
+    ) -> Result<(), BadMachine> {
         let Some(place) = self.hart_ids.get_mut(self.harts) else {
             return Err(BadMachine("the tile has more than 62 harts"));
         };
@@ -247,6 +267,7 @@ impl MachineMap {
         if node.base == id {
             (self.kernel_hart, wires.hart) = (self.harts, node.phandle);
         }
+        self.kinds.add(self.harts, node.isa, &mut wires.isas);
         self.harts += 1;
         self.means &= node.means;
         match node.mode {

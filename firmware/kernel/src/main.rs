@@ -29,6 +29,7 @@ mod kernel_hart;
 mod locks;
 mod machine_map;
 mod mailboxes;
+mod migration;
 mod port_table;
 mod portal_write;
 mod portals;

@@ -26,7 +26,8 @@ impl Kernel {
     #[inline(always)]
     pub fn tidy(&mut self, has_ended: bool) -> bool {
         if !has_ended && !self.ends.has_some() {
-            return self.dispatch.threads.count() > THREADS / 2 && self.free_place(1);
+            let threads = &mut self.dispatch.threads;
+            return threads.add_place() || threads.count() > THREADS / 2 && self.free_place(1);
         }
         self.tidy_end()
     }
@@ -70,6 +71,9 @@ impl Kernel {
         for _ in 0..most {
             let place = self.next_place;
             self.next_place = (place + 1) % THREADS as Place;
+            if place >= self.dispatch.threads.places().end {
+                continue;
+            }
             let has_ended = self.dispatch.threads[place].state == State::Ended;
             if has_ended && self.line_state(place) & JOINED != 0 {
                 self.dispatch.threads.remove(place);
@@ -89,7 +93,7 @@ impl Kernel {
     /// The kernel hart has to know when any thread of a process ends.
     #[inline(never)]
     pub fn watch_all(&mut self, process: u16) {
-        for place in 0..THREADS as Place {
+        for place in self.dispatch.threads.places() {
             let Thread {
                 state, process: of, ..
             } = self.dispatch.threads[place];

@@ -99,14 +99,18 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             local.context
         }
         ILLEGAL if vector_state::is_off() && vector_state::is_there() && has_vector() => {
-            // The kernel hart has stored it, perhaps.
+            // The kernel hart has stored them, perhaps.
             cache::refresh_value(&raw const context.vector);
+            cache::refresh_value(&raw const context.vector_bytes);
             if context.vector == 0 {
                 return remote(
                     local,
                     VECTORS,
                     [vector_state::register_bytes(), 0, 0, 0, 0, 0],
                 );
+            }
+            if context.vector_bytes != vector_state::register_bytes() {
+                return exception(local, cause, context.x[0]);
             }
             vector_state::load(local, context);
             local.context
@@ -117,11 +121,20 @@ extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
                 // The kernel itself: its registers are where the thread's were.
                 report_broken(local, cause, context.x[0], value);
             }
-            let next = remote(local, EXCEPTION, [cause, value, context.x[0], 0, 0, 0]);
-            csr::forget_page(Some(value));
-            next.map_addr(|address| address | 1)
+            exception(local, cause, context.x[0])
         }
     }
+}
+
+/// The kernel hart deals with an exception.
+#[inline(never)]
+fn exception(local: &mut HartLocal, cause: u64, pc: u64) -> *mut Context {
+    let value = csr_read!(mtval);
+    let next = remote(local, EXCEPTION, [cause, value, pc, 0, 0, 0]);
+    if cause != ILLEGAL {
+        csr::forget_page(Some(value));
+    }
+    next.map_addr(|address| address | 1)
 }
 
 /// A call that the hart could not execute by its unit.

@@ -2,7 +2,7 @@
 //! the kernel hart gives it memory for them. They are saved when the thread has changed them, and loaded
 //! when another thread has used the hart's since, as those of floating point.
 use flick_abi::card::PAGE;
-use flick_kernel_core::context::{Context, NO_HART};
+use flick_kernel_core::context::Context;
 
 use crate::hart_page::HartLocal;
 use crate::{csr, csr_read};
@@ -97,7 +97,7 @@ fn save_registers(local: &mut HartLocal) {
             kind = out(reg) _,
             bytes = out(reg) _,
         );
-        context.vector_hart = local.hart;
+        context.vector_harts = 1 << local.hart;
     }
     local.vector_owner = local.context;
     csr::clear_status(STATUS);
@@ -138,7 +138,7 @@ pub fn load(local: &mut HartLocal, context: &mut Context) {
     }
     csr::clear_status(STATUS);
     csr::set_status(CLEAN);
-    context.vector_hart = local.hart;
+    context.vector_harts |= 1 << local.hart;
     local.vector_owner = context;
 }
 
@@ -148,13 +148,15 @@ pub fn switch(local: &mut HartLocal, context: &mut Context) {
     if context.vector == 0 || !is_there() {
         return;
     }
-    let is_here = core::ptr::eq(local.vector_owner, context) && context.vector_hart == local.hart;
-    match is_here && context.vector_hart != NO_HART {
+    let is_here = core::ptr::eq(local.vector_owner, context);
+    match is_here && context.vector_harts >> local.hart & 1 != 0 {
         true => csr::set_status(CLEAN),
-        false => {
-            let bytes = 32 * register_bytes() + 8 * REGISTERS;
+        // Registers of another length do not hold them: the next instruction of vectors traps.
+        false if register_bytes() == context.vector_bytes => {
+            let bytes = 32 * context.vector_bytes + 8 * REGISTERS;
             crate::cache::refresh(context.vector, bytes);
             load(local, context);
         }
+        false => {}
     }
 }

@@ -1,7 +1,7 @@
 //! The C view of the kernel calls, `flick/card.h`.
 use core::fmt::{self, Write};
 
-use super::{CallPage, Error, ExceptionRecord, ProgramStart, ThreadState, pages, rights};
+use super::{CallPage, Error, ExceptionRecord, ProgramStart, ThreadState, hint, pages, rights};
 
 const BEGIN: &str = "\
 /* The kernel calls of the card (docs/kernel-calls.md). Made from crates/abi/src/card by its example
@@ -79,6 +79,10 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("STACK_END", super::STACK_END),
         ("PRIORITIES", super::PRIORITIES),
         ("NORMAL_PRIORITY", super::NORMAL_PRIORITY),
+        ("HINT_GENERAL", hint::GENERAL),
+        ("HINT_VECTORS", hint::VECTORS),
+        ("HINT_FLOATS", hint::FLOATS),
+        ("HINT_CUSTOM", hint::CUSTOM),
     ] {
         writeln!(out, "#define FLICK_{name} {value}u")?;
     }

@@ -165,6 +165,12 @@ calls! {
         "thread": "that has the exception", "pc": "where it goes on; 0: at the instruction again";
         "0"; NotFound: "no thread of this number has an exception";
         "Lets a thread go on after its exception was handled."
+    Hint = 30, "hint", Kernel;
+        "extensions": "what the next instructions need: 0 nothing special, 1 vectors, 2 floating point, 4 a vendor's; or a sum";
+        "0";
+        NotFound: "the thread may run on no hart that has all of them", Invalid: "other bits";
+        "Says what the caller executes next. It moves now to a hart that has the extensions, and not when an \
+         instruction is illegal. With 0 it leaves a hart that others need. Threads move without hints, too."
     MemoryMap = 32, "memory_map", Kernel;
         "address": "a multiple of 4096, or 0: the kernel chooses", "size": "in bytes, rounded up to pages; 16 MiB at most",
         "rights": "1 loads, 2 stores, 4 fetches";

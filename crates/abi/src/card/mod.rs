@@ -111,6 +111,18 @@ pub mod rights {
     pub const SHARED: u64 = 8;
 }
 
+/// Extensions that a thread's next instructions need.
+pub mod hint {
+    /// None that only some harts have.
+    pub const GENERAL: u64 = 0;
+    /// V.
+    pub const VECTORS: u64 = 1;
+    /// F and D.
+    pub const FLOATS: u64 = 2;
+    /// A vendor's, whose names begin with X.
+    pub const CUSTOM: u64 = 4;
+}
+
 /// Bytes of a page.
 pub const PAGE: u64 = 4096;
 /// User addresses are below this one, in each mode of translation.

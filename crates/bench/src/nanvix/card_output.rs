@@ -89,7 +89,16 @@ impl Samples {
 
     /// Of mailbox.c and portal.c.
     pub fn mailbox(text: &str) -> Result<Self, String> {
-        let rows = cells::<4>(text.lines(), "measure,clusters,repetition,cycles")?;
+        Self::measures(text, "measure,clusters,repetition,cycles")
+    }
+
+    /// Of migration.c.
+    pub fn migration(text: &str) -> Result<Self, String> {
+        Self::measures(text, "measure,threads,repetition,cycles")
+    }
+
+    fn measures(text: &str, header: &str) -> Result<Self, String> {
+        let rows = cells::<4>(text.lines(), header)?;
         let rows: Result<Vec<_>, String> = rows
             .iter()
             .map(|[name, count, _, cycles]| {

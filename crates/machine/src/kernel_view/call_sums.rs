@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use flick_device::Time;
 
 use super::call_tracker::{CALL_PARTS, Entry, FinishedCall};
+use super::moves::AllMoves;
 use super::point_watch::Spent;
 
 /// Times of a part of several calls, or of all of it.
@@ -86,6 +87,8 @@ pub struct CallCounts {
     pub calls: BTreeMap<(Entry, bool), CallSums>,
     /// Those that have not returned.
     pub unfinished: BTreeMap<Entry, u64>,
+    /// Migrations of threads.
+    pub moves: AllMoves,
 }
 
 impl CallCounts {

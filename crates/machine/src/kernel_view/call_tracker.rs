@@ -310,7 +310,7 @@ impl CallTracker {
             }
             PointKind::Attend => self.busy_since = Some(time),
             PointKind::Attended => self.rest(time),
-            PointKind::Serve | PointKind::Run | PointKind::Tell => {}
+            PointKind::Serve | PointKind::Run | PointKind::Tell | PointKind::Move => {}
         }
     }
 
@@ -364,6 +364,11 @@ impl CallTracker {
             },
         };
         found(thread(number, trapped, state));
+    }
+
+    /// The number of the thread whose call is served.
+    pub fn served_thread(&self) -> Option<u64> {
+        self.service?.thread
     }
 
     fn serve(&mut self, kernel: usize, own: usize, now: Moment, found: &mut dyn FnMut(Found)) {

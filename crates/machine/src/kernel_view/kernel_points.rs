@@ -35,9 +35,11 @@ pub enum PointKind {
     Attend,
     /// See `Attend`.
     Attended,
+    /// The thread that is served moves for the instruction at this address, which has this word.
+    Move,
 }
 
-const NAMES: [(&str, PointKind); 14] = [
+const NAMES: [(&str, PointKind); 15] = [
     ("trap", PointKind::Trap),
     ("return", PointKind::Return),
     ("local", PointKind::Local),
@@ -52,6 +54,7 @@ const NAMES: [(&str, PointKind); 14] = [
     ("wake", PointKind::Wake),
     ("attend", PointKind::Attend),
     ("attended", PointKind::Attended),
+    ("move", PointKind::Move),
 ];
 
 impl PointKind {

@@ -60,11 +60,11 @@ fn steps() -> Vec<Step> {
 
 /// All states that three threads can come to.
 fn all_states() -> HashSet<State> {
-    let mut found: HashSet<_> = Sharing.init_states().into_iter().collect();
+    let mut found: HashSet<_> = Sharing(0).init_states().into_iter().collect();
     let mut new: Vec<_> = found.iter().cloned().collect();
     while let Some(state) = new.pop() {
         for step in steps() {
-            if let Some(next) = Sharing.next_state(&state, step)
+            if let Some(next) = Sharing(0).next_state(&state, step)
                 && found.insert(next.clone())
             {
                 new.push(next);
@@ -79,7 +79,7 @@ fn follow(from: &State, steps: &[Step], piece: &Piece) -> Option<State> {
     let mut state = from.clone();
     let (mut runs, mut preempts) = (vec![], vec![]);
     for &step in steps {
-        let next = Sharing.next_state(&state, step)?;
+        let next = Sharing(0).next_state(&state, step)?;
         for n in 0..HARTS {
             let (before, after) = (state.harts[n], next.harts[n]);
             if let Some(place) = after.runs.filter(|_| after.runs != before.runs) {

@@ -22,6 +22,7 @@ use flick_kernel_core::page_tables::{Physical, Trouble};
 
 use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
+use crate::migration::hint;
 use crate::vector_state;
 
 /// Light calls, as bits by their numbers: they return at once, and look at none of the caller's registers
@@ -81,7 +82,7 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         (None, EXCEPTION) if kernel.is_foreign(caller.thread) => {
             return kernel.foreign_exception(caller.thread, a0, a1);
         }
-        (None, EXCEPTION) => return exception(kernel, caller, a0, a1),
+        (None, EXCEPTION) => return exception(kernel, caller, arguments),
         (None, VECTORS) => return first_vector(kernel, caller, a0),
         (None, HAS_ENDED) => return kernel.has_ended(caller),
         (None, BROKEN) => return broken(kernel, caller, arguments),
@@ -101,6 +102,7 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         Call::ThreadWakeOn => thread_wait_on::thread_wake_on(kernel, caller, a0, a1),
         Call::ThreadPlace => thread_place::thread_place(kernel, caller, a0, a1),
         Call::ThreadPriority => thread_priority::thread_priority(kernel, caller, a0, a1),
+        Call::Hint => hint(kernel, caller, a0),
         Call::ThreadState => thread_state::thread_state(kernel, caller, arguments),
         Call::ExceptionWait => exception_wait::exception_wait(kernel, caller, a0, a1),
         Call::ExceptionResume => exception_wait::exception_resume(kernel, caller, a0, a1),
@@ -159,7 +161,11 @@ pub fn wanted(cause: u64) -> Option<u64> {
 
 /// The caller has an exception.
 #[inline(never)]
-fn exception(kernel: &mut Kernel, caller: Caller, cause: u64, address: u64) -> Answer {
+fn exception(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) -> Answer {
+    let [cause, address, pc, ..] = arguments;
+    if cause == ILLEGAL && kernel.moves_for(caller, pc, address) {
+        return Ok(Done::GoesOn);
+    }
     if let Some(right) = wanted(cause) {
         match kernel.resolve(caller.process, address, right, Some(caller.hart)) {
             Ok(_) => return Ok(Done::GoesOn),
@@ -186,13 +192,14 @@ fn first_vector(kernel: &mut Kernel, caller: Caller, register_bytes: u64) -> Ans
     }
     kernel.lines[usize::from(caller.thread)].watch();
     kernel.dispatch.threads[caller.thread].vector_pages = pages as u8;
-    kernel.context(caller.thread).vector = at;
+    let context = kernel.context(caller.thread);
+    (context.vector, context.vector_bytes) = (at, register_bytes);
     // The instruction traps again, and finds the memory.
     Ok(Done::GoesOn)
 }
 
 /// `mcause` of an illegal instruction.
-const ILLEGAL: u64 = 2;
+pub const ILLEGAL: u64 = 2;
 
 /// The kernel on the caller's hart has failed.
 #[inline(never)]

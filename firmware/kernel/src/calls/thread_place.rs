@@ -13,8 +13,9 @@ pub fn thread_place(kernel: &mut Kernel, caller: Caller, number: u64, harts: u64
     if harts == 0 {
         return Err(Error::Invalid);
     }
+    let before = kernel.allowed(place);
     let thread = &mut kernel.dispatch.threads[place];
-    let before = core::mem::replace(&mut thread.harts, harts);
+    (thread.harts, thread.is_away) = (harts, false);
     match thread.state {
         State::Ready => {
             // An idle hart may be among the new ones.

@@ -1,6 +1,5 @@
 //! `thread_state`: the registers of a thread that does not run.
 use flick_abi::card::{Error, ThreadState};
-use flick_kernel_core::context::NO_HART;
 use flick_kernel_core::threads::State;
 
 use crate::float_state;
@@ -38,7 +37,7 @@ pub fn thread_state(kernel: &mut Kernel, caller: Caller, arguments: [u64; 6]) ->
             context.f.copy_from_slice(&words[32..64]);
             // Bits beyond those of the manual would trap when they are loaded.
             context.fcsr = words[64] & 0xff;
-            (context.float_hart, context.status) = (NO_HART, float_state::CLEAN);
+            (context.float_harts, context.status) = (0, float_state::CLEAN);
         }
         _ => return Err(Error::Invalid),
     }

@@ -1,0 +1,51 @@
+#!/bin/bash
+# Threads that move to harts which have their extension (migration/): on machines of unequal harts, and on
+# some of alike ones. What `flick machine stat` says of it, and the measurements, few of them.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../scripts/lib.sh"
+. "$here/lib.sh"
+work=$build/test/card-migration
+need kernel.elf kernel-symmetric.elf libcard.a
+rm -rf "$work" && mkdir -p "$work" && cd "$work"
+unequal=$here/migration/unequal.toml
+
+build_bare moves "$here/migration/moves.c"
+moves() { # NAME KERNEL LINE OPTION...
+  timeout 120 "$flick" machine run "${@:4}" --firmware "$card/$2" --initrd moves.tar --append "$3" \
+    --max-instructions 4000000000 </dev/null >"$1.all" 2>&1
+  of_program <"$1.all" | grep -v '^kernel:   no hart' | diff "$here/migration/moves.expected" -
+  verdict $? "moves, $1"
+}
+moves unequal kernel.elf moves --machine "$unequal"
+moves unequal-timed kernel.elf moves --machine "$unequal" --timed
+moves unequal-symmetric kernel-symmetric.elf moves --machine "$unequal"
+# With an argument it has no instructions of Zba and Zbb, which these machines lack.
+moves spike-rvv kernel.elf "moves 0" --machine spike-rvv
+moves rocket-rvv kernel.elf "moves 0" --machine rocket-rvv --timed
+moves alike kernel.elf moves --set isa=rv64gcv_zicntr_zihpm_zba_zbb
+grep -q '^kernel:   no hart that it may run on has this instruction' unequal.all &&
+  grep -q "^kernel:   no hart that it may run on has this vendor's instruction" unequal.all
+verdict $? "an instruction that no hart has"
+if has_qemu moves; then
+  no_kernel
+  timeout 120 qemu-system-riscv64 -accel tcg,thread=single -machine virt -cpu rv64,v=true,vlen=256,vext_spec=v1.0 -smp 4 \
+    -m 256M -nographic -bios "$card/kernel.elf" -kernel no-kernel.bin -initrd moves.tar -append moves </dev/null 2>&1 |
+    of_program | diff "$here/migration/moves.expected" -
+  verdict $? "moves on QEMU"
+fi
+
+"$flick" card cc -g -O2 -Wall -Wextra -Werror -o thrashing "$here/migration/thrashing.c"
+verdict $? "thrashing is compiled"
+timeout 60 "$flick" machine stat --machine spike-rvv --program thrashing >thrashing.out 2>&1
+grep -q '^thrashing.c:[0-9]*: v-config (v)  *200 ' thrashing.out && grep -q '^thrashing: hints' thrashing.out
+verdict $? "thrashing has a line, and a name"
+timeout 120 "$flick" bench paper migration --quick -o results >page.md 2>log
+verdict $? "the measurements end"
+timeout 60 "$flick" bench paper migration --only-report -o results 2>>log | diff page.md -
+verdict $? "the tables are made again of the raw output"
+for bar in "dgemm many times" "dgemm with calls" "8 threads" "another thread" "there and back, and by"; do
+  grep -q "^| $bar.* held |\$" page.md
+  verdict $? "the bar holds: $bar"
+done
+conclude
