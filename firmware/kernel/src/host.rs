@@ -7,7 +7,7 @@ use flick_abi::descriptor::{
     Request,
 };
 use flick_abi::dtu::{self, Command, CommandWord, Error as UnitError};
-use flick_kernel_core::context::{Context, NO_HART};
+use flick_kernel_core::context::Context;
 use flick_kernel_core::page_tables::PageTables;
 use flick_kernel_core::thread_lines::WATCHED;
 use flick_kernel_core::threads::{Place, State, Wait};
@@ -189,7 +189,7 @@ impl Kernel {
         context.x.copy_from_slice(&words[..32]);
         context.f.copy_from_slice(&words[32..64]);
         context.fcsr = words[64] & 0xff;
-        context.float_hart = NO_HART;
+        context.float_harts = 0;
         Ok(())
     }
 
@@ -320,7 +320,7 @@ fn set_floats(context: &mut Context, values: &[u64], fcsr: u32) {
     }
     if differ != 0 {
         context.fcsr = fcsr.into();
-        context.float_hart = NO_HART;
+        context.float_harts = 0;
     }
 }
 
