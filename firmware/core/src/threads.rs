@@ -228,9 +228,15 @@ impl<const COUNT: usize> Table<COUNT> {
         &mut self[usize::from(place)]
     }
 
+    /// Are there places that were never made?
+    #[inline(always)]
+    pub fn has_room(&self) -> bool {
+        self.made < self.most
+    }
+
     /// Makes a place more, which is free.
     fn add(&mut self) -> Option<Place> {
-        let place = (self.made < self.most).then_some(self.made)?;
+        let place = self.has_room().then_some(self.made)?;
         // SAFETY: the memory has room for this place, and is the table's.
         #[cfg(target_os = "none")]
         unsafe {

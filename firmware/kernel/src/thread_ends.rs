@@ -27,7 +27,10 @@ impl Kernel {
     pub fn tidy(&mut self, has_ended: bool) -> bool {
         if !has_ended && !self.ends.has_some() {
             let threads = &mut self.dispatch.threads;
-            return threads.add_place() || threads.count() > THREADS / 2 && self.free_place(1);
+            if threads.all.has_room() {
+                return threads.add_place();
+            }
+            return threads.count() > THREADS / 2 && self.free_place(1);
         }
         self.tidy_end()
     }

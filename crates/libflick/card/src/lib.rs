@@ -8,7 +8,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `lib.rs` | the functions |
-//! | `driver.rs` | the machine, and what comes next in it |
+//! | `process_machine.rs` | the machine, and what comes next in it |
 //! | `process_space.rs` | the memory of the process, for the card's copy unit |
 //!
 //! **Where to.** libflick lets the owner execute what is to be executed, and gives it its messages.
@@ -17,7 +17,7 @@
 //! program's `malloc`.
 #![warn(missing_docs)]
 
-mod driver;
+mod process_machine;
 mod process_space;
 
 use std::cell::UnsafeCell;
@@ -27,7 +27,7 @@ use flick_abi::card_interface::{Functions, Order, OrderKind, Setup};
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
 
-use driver::Driver;
+use process_machine::Driver;
 
 #[global_allocator]
 static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;

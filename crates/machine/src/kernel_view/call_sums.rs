@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use flick_device::Time;
 
 use super::call_tracker::{CALL_PARTS, Entry, FinishedCall};
-use super::moves::AllMoves;
+use super::hart_moves::AllMoves;
 use super::point_watch::Spent;
 
 /// Times of a part of several calls, or of all of it.

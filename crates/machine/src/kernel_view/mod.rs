@@ -5,8 +5,8 @@ use flick_hart::Change;
 
 mod call_sums;
 mod call_tracker;
+mod hart_moves;
 mod kernel_points;
-mod moves;
 mod point_log;
 mod point_watch;
 #[cfg(test)]
@@ -14,8 +14,8 @@ mod tracker_tests;
 
 pub use call_sums::{CallCounts, CallSums, STALL_PARTS, StallSums, Times};
 pub use call_tracker::{CALL_PARTS, CallPart, Entry};
+pub use hart_moves::{AllMoves, Moves};
 pub use kernel_points::{KernelPoint, PointKind, points_of};
-pub use moves::{AllMoves, Moves};
 pub use point_log::PointLog;
 pub use point_watch::{SPENT, Seen, Spent};
 
@@ -188,7 +188,7 @@ impl KernelView {
         } = moment.seen
         {
             let thread = tracker.served_thread().unwrap_or_default();
-            moves::add(&mut counts.moves, values, thread);
+            hart_moves::add(&mut counts.moves, values, thread);
         }
         let mut found = |found| match found {
             Found::Call(call) => counts.add(&call),

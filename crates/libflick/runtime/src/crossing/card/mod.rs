@@ -1,6 +1,6 @@
 //! The backend `card`: harts of a simulated machine, under its own kernel (`docs/card.md`). A crossing
 //! sends a descriptor; the owner executes its code when a hart is lent to it.
-mod machine;
+mod card_library;
 mod owner;
 mod token;
 
@@ -32,7 +32,7 @@ use crate::os::signal_mask::{self, BlockedSignals};
 use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
-use machine::{Back, Machine};
+use card_library::{Back, Machine};
 use owner::Owner;
 use token::Come;
 
@@ -49,7 +49,7 @@ pub fn init(config: &Config) {
     let is_watched = config.platform.is_some() || config.check_device;
     let opened = match is_watched {
         true => Err("a timed run and FLICK_CHECK=device have none".into()),
-        false => machine::open(&config.machine),
+        false => card_library::open(&config.machine),
     };
     if let Err(why) = opened {
         fatal::exit(

@@ -11,7 +11,7 @@ use flick_abi::card_interface::{Order, OrderKind};
 use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
 use flick_engine::Hart;
 
-use super::machine::{Back, Machine};
+use super::card_library::{Back, Machine};
 use crate::os::fatal;
 
 /// A lent owner that does not come back in this time has gone to sleep, or has left its code.
