@@ -60,9 +60,12 @@ public:
     // Its length is known when all functions are done.
     Costs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
     Unlikely = MDBuilder(Context).createBranchWeights(1, 1 << 20);
+    // Libflick has them since 1.7: an older one refuses the program before it looks at them.
     Level = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_ORDER_LEVEL, Type::getInt8Ty(Context)));
+    Level->setLinkage(GlobalValue::ExternalWeakLinkage);
     Full = cold(FLICK_TIMED_FULL, {Long});
     Atomic = cold(FLICK_ORDER_ATOMIC, {});
+    cast<Function>(Atomic.getCallee())->setLinkage(GlobalValue::ExternalWeakLinkage);
     RecordAccess = cold(FLICK_TIMED_ACCESS, {Pointer, Long});
     Memory =
         M.getOrInsertFunction(FLICK_TIMED_MEMORY, Type::getVoidTy(Context), Pointer, Pointer, Long);

@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use flick_diagnostics::Code;
 
-use crate::{ABI_VERSION, NXP_MARCH, layout, names, order, timed, version};
+use crate::{ABI_VERSION, NXP_MARCH, layout, names, thread_order, timed, version};
 
 /// Begins both headers.
 const MADE: &str = "/* Made from crates/abi by its example c-headers. */\n#pragma once\n";
@@ -44,7 +44,7 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_NXP_COUNTS", timed::NXP_COUNTS as u32),
         ("TIMED_NXP_UNIT", timed::NXP_UNIT),
         ("TIMED_PARTS_SHIFT", timed::PARTS_SHIFT),
-        ("ORDERED", order::ORDERED.into()),
+        ("ORDERED", thread_order::ORDERED.into()),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }
@@ -76,8 +76,8 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_ACCESS", timed::ACCESS),
         ("TIMED_MEMORY", timed::MEMORY),
         ("TIMED_LIBRARY", timed::LIBRARY),
-        ("ORDER_LEVEL", order::LEVEL),
-        ("ORDER_ATOMIC", order::ATOMIC),
+        ("ORDER_LEVEL", thread_order::LEVEL),
+        ("ORDER_ATOMIC", thread_order::ATOMIC),
     ] {
         writeln!(out, "#define FLICK_{name} \"{value}\"")?;
     }
@@ -89,7 +89,7 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
     writeln!(out)?;
     // Function, its bits of the level.
     write!(out, "#define FLICK_ORDERED_FUNCTIONS(X)")?;
-    for (name, level) in order::FUNCTIONS {
+    for (name, level) in thread_order::FUNCTIONS {
         write!(out, " \\\n  X({name}, {level})")?;
     }
     writeln!(out)?;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use flick_abi::ABI_VERSION;
 use flick_abi::names::{ALLOCATOR_FUNCTIONS, HEAP_FUNCTIONS, STATIC_WRAPS};
-use flick_abi::order;
+use flick_abi::thread_order;
 use flick_diagnostics::Code;
 use flick_image::elf_kind::read_file;
 use flick_image::{final_file, output, write};
@@ -110,7 +110,7 @@ fn link(words: Vec<OsString>) -> Step {
         static_link,
         STATIC_WRAPS
             .iter()
-            .chain(order::FUNCTIONS.iter().map(|(name, _)| name))
+            .chain(thread_order::FUNCTIONS.iter().map(|(name, _)| name))
             .find(|&&w| wrapped.contains(w)),
     ) {
         return Err(refused::wrap(name).into());
@@ -205,7 +205,7 @@ impl Link<'_> {
         }
         words.extend(self.line.user.iter().cloned());
         if let Mode::Static { usable_size, timed } = mode {
-            let time = order::FUNCTIONS.iter().map(|(name, _)| name);
+            let time = thread_order::FUNCTIONS.iter().map(|(name, _)| name);
             let time = time.take(if timed { usize::MAX } else { 0 });
             for name in STATIC_WRAPS.iter().chain(time) {
                 if usable_size || *name != USABLE_SIZE {

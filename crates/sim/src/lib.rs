@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-pub mod token;
+pub mod thread_token;
 
 /// Picoseconds of virtual time.
 pub type Time = u64;

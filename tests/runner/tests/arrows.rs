@@ -89,6 +89,7 @@ const PARTS: [(&str, &[&str]); 28] = [
     (
         "flick-runtime",
         &[
+            "flick-sim",
             "flick-timing",
             "flick-translator",
             "flick-engine",

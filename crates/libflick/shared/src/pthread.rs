@@ -17,7 +17,7 @@ flick_runtime::thread_shims! {
     pthread_join: find_join,
 }
 
-/// For `libflick-time` (`flick_abi::order::NEXT`): libc's own function of this name.
+/// For `libflick-time` (`flick_abi::thread_order::NEXT`): libc's own function of this name.
 ///
 /// # Safety
 /// `name` is a C string.

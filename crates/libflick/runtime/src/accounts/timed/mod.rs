@@ -49,6 +49,7 @@ pub fn init(name: &str) {
     normal::make_openmp_sleep();
     let costs = Costs::new(&platform);
     queue::init(platform.nxp_cores);
+    state::before_end(order::end);
     if !setting::set(platform, costs) {
         return;
     }

@@ -9,8 +9,6 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 use flick_timing::{Calls, Worlds};
 
 use super::clock::{START, clock};
-use super::ended;
-use super::order;
 use super::profile::account::{self, Profile};
 use super::setting::setting;
 use super::sites::{Key, Sites};
@@ -72,6 +70,16 @@ static STATES: AtomicPtr<State> = AtomicPtr::new(ptr::null_mut());
 /// The latest time that any thread has recorded: where new threads begin. Femtoseconds, as far as
 /// they fit.
 static LATEST: AtomicU64 = AtomicU64::new(0);
+
+/// What is done when a thread ends, before its account is closed. It comes from above: the order of
+/// threads uses their accounts.
+static BEFORE_END: OnceLock<fn(&Own)> = OnceLock::new();
+
+/// Before the first thread has an account.
+pub fn before_end(what: fn(&Own)) {
+    // A second call would have the same function.
+    let _ = BEFORE_END.set(what);
+}
 
 thread_local! {
     static STATE: Cell<*mut State> = const { Cell::new(ptr::null_mut()) };
@@ -283,11 +291,9 @@ fn create() -> Option<Own> {
 
 /// The calling thread ends, which has this state: its clock goes.
 fn ended(mut state: Own) {
-    order::end(|| {
-        let times = state.times();
-        ended::ended(times);
-        times
-    });
+    if let Some(before) = BEFORE_END.get() {
+        before(&state);
+    }
     state.settle();
     let host = state.host();
     let now = state.now();

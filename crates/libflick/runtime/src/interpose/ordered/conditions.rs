@@ -2,7 +2,7 @@
 //! was.
 use std::ffi::{c_int, c_void};
 
-use flick_sim::token::Turn;
+use flick_sim::thread_token::Turn;
 
 use super::cancelling;
 use super::clocks;

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_short};
 use std::mem::MaybeUninit;
 
-use flick_sim::token::Turn;
+use flick_sim::thread_token::Turn;
 
 use super::cancelling;
 use super::{Answer, ordered, real};

@@ -1,7 +1,7 @@
 //! `syscall(SYS_futex, …)`, by which other libraries wait.
 use std::ffi::c_long;
 
-use flick_sim::token::Turn;
+use flick_sim::thread_token::Turn;
 
 use super::{Answer, clocks, ordered, real};
 use crate::accounts::timed::order::{Here, Key};

@@ -1,7 +1,7 @@
 //! Mutexes, read-write locks and spin locks: tried, and waited for in virtual time.
 use std::ffi::{c_int, c_void};
 
-use flick_sim::token::Turn;
+use flick_sim::thread_token::Turn;
 
 use super::clocks::{self, REALTIME};
 use super::{Answer, ordered, real};

@@ -1,7 +1,7 @@
 //! Barriers, semaphores, `pthread_once` and `sched_yield`.
 use std::ffi::{c_int, c_void};
 
-use flick_sim::token::Turn;
+use flick_sim::thread_token::Turn;
 
 use super::cancelling;
 use super::clocks::{self, REALTIME};

@@ -59,7 +59,7 @@ impl Answer {
 /// The C library's function of a name, as a function of the given type.
 macro_rules! real {
     ($name:ident: $type:ty) => {{
-        const PLACE: usize = flick_abi::order::place(stringify!($name));
+        const PLACE: usize = flick_abi::thread_order::place(stringify!($name));
         // SAFETY: the C library's function has this type.
         unsafe {
             std::mem::transmute::<*const std::ffi::c_void, $type>(
@@ -68,7 +68,9 @@ macro_rules! real {
         }
     }};
     ($name:ident) => {
-        crate::accounts::timed::order::real(const { flick_abi::order::place(stringify!($name)) })
+        crate::accounts::timed::order::real(
+            const { flick_abi::thread_order::place(stringify!($name)) },
+        )
     };
 }
 

@@ -1,9 +1,9 @@
 //! Where a thread of a timed run waits for the token.
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::*};
 
-use flick_sim::token::Thread;
+use flick_sim::thread_token::Thread;
 
 use super::super::sums::Times;
 use crate::os::system_call::system_call;
@@ -23,6 +23,8 @@ pub struct Slot {
     pub away: AtomicBool,
     /// Return address of the last stated point, and which it was ([`super::notes`]).
     pub place: AtomicUsize,
+    /// Stated points that it has come to.
+    points: AtomicU64,
     /// When somebody has woken the thread.
     pub woken: Cell<Times>,
     /// The time of the last stated points, and how many there were at it.
@@ -52,6 +54,7 @@ impl Slot {
             may_sleep: AtomicBool::new(false),
             away: AtomicBool::new(false),
             place: AtomicUsize::new(0),
+            points: AtomicU64::new(0),
             woken: Cell::default(),
             stuck: Cell::new((0, 0)),
         }))
@@ -75,6 +78,18 @@ impl Slot {
     pub fn own() -> Option<&'static Self> {
         // SAFETY: slots are never freed.
         unsafe { OWN.get().as_ref() }
+    }
+
+    /// The thread has come to a stated point.
+    pub fn count_point(&self) {
+        // Nobody else counts here.
+        self.points
+            .store(self.points.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    /// Stated points that the thread has come to.
+    pub fn points(&self) -> u64 {
+        self.points.load(Relaxed)
     }
 
     /// The thread has got the token. [`Slot::wake`] follows, without the lock.

@@ -6,7 +6,9 @@
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
-use super::{POINTS, SHARED, Slot, notes, with};
+use super::notes;
+use super::ordered_threads::{holder, with};
+use super::slot::Slot;
 use crate::accounts::symbols;
 use crate::locks::bounded;
 use crate::os::system_call::system_call;
@@ -70,6 +72,16 @@ fn where_asleep(tid: i32) -> Option<String> {
     Some(symbols::caller(pc).function)
 }
 
+/// Sleeps until the token comes, and looks at its holder meanwhile.
+pub fn park(slot: &Slot) {
+    while !slot.take() {
+        if slot.sleep() {
+            look();
+        }
+    }
+    slot.away.store(false, Relaxed);
+}
+
 /// Looks at the holder, if it is time.
 pub fn look() {
     let now = clock(libc::CLOCK_MONOTONIC);
@@ -79,11 +91,7 @@ pub fn look() {
     {
         return;
     }
-    let holder = SHARED.with(|shared| {
-        let shared = shared.as_ref()?;
-        Some(shared.slots[shared.token.holder()?])
-    });
-    let (Some(holder), Some(mut seen)) = (holder, bounded::lock(&SEEN)) else {
+    let (Some(holder), Some(mut seen)) = (holder(), bounded::lock(&SEEN)) else {
         return;
     };
     let tid = holder.tid.load(Relaxed);
@@ -97,7 +105,7 @@ pub fn look() {
     };
     let current = Seen {
         thread: holder.thread,
-        points: POINTS.load(Relaxed),
+        points: holder.points(),
         sleeps,
         asleep,
         spent: clock(clock_of(tid)),

@@ -4,7 +4,7 @@
 //! A thread's step is what it does under the lock of the order. Between two steps any other thread may
 //! come. As in libflick, a thread that gives up the token sleeps on a word of its own, and whoever
 //! gets the token by a step has this word set: before it sleeps, or while it does.
-use flick_sim::token::{Token, Turn};
+use flick_sim::thread_token::{Token, Turn};
 use stateright::{Checker, Model, Property};
 
 /// What a thread does, one after the other.

@@ -72,7 +72,7 @@ pub const FUNCTIONS: &[(&str, u8)] = &[
 /// The place of a function in [`FUNCTIONS`].
 ///
 /// ```
-/// use flick_abi::order::{FUNCTIONS, place};
+/// use flick_abi::thread_order::{FUNCTIONS, place};
 ///
 /// assert_eq!(FUNCTIONS[place("sem_post")].0, "sem_post");
 /// ```

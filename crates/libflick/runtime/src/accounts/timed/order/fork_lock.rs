@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicU32, Ordering::*};
 use crate::os::system_call::system_call;
 
 /// A futex: 0 free, 1 held, 2 held while others wait. Handlers do not come here (`Slot::busy`).
-pub struct Lock<T> {
+pub struct ForkLock<T> {
     word: AtomicU32,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: the value is whose who has the lock.
-unsafe impl<T: Send> Sync for Lock<T> {}
+unsafe impl<T: Send> Sync for ForkLock<T> {}
 
-impl<T> Lock<T> {
+impl<T> ForkLock<T> {
     pub const fn new(value: T) -> Self {
         Self {
             word: AtomicU32::new(0),
