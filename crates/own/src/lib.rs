@@ -75,6 +75,7 @@ macro_rules! for_each_of_libc {
             "dladdr" = "__dladdr",
             "getauxval" = "__getauxval",
             "gnu_get_libc_version" = "__gnu_get_libc_version",
+            "pthread_getspecific" = "__pthread_getspecific",
             "pthread_key_create" = "__pthread_key_create",
             "pthread_key_delete" = "__pthread_key_delete",
             "pthread_mutex_destroy" = "__pthread_mutex_destroy",

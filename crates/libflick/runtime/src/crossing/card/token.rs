@@ -189,7 +189,7 @@ pub fn begin_fork() {
             give_up(Loan(lent));
             break;
         }
-        std::thread::sleep(Duration::from_micros(50));
+        futex(&FORKS, libc::FUTEX_WAIT, 1, Some(Duration::from_micros(50)));
     }
     FORKS.store(0, SeqCst);
 }
