@@ -84,7 +84,9 @@ pub struct Timed {
     pub allocated: u64,
     /// The accesses to what NxP code has allocated.
     pub allocated_accesses: u64,
-    /// Empty where the prediction is exact.
+    /// Whether the runtime has looked at the order of threads; those before 1.7 have not.
+    pub ordered: bool,
+    /// What is not ordered by virtual time.
     pub not_exact: Vec<NotExact>,
     /// The call sites of placed functions.
     pub sites: Vec<Site>,

@@ -48,14 +48,24 @@ impl Timed {
         ]
     }
 
+    /// Whether another run gives the same.
+    pub fn is_exact(&self) -> bool {
+        self.not_exact.is_empty() && (self.ordered || self.threads <= 1)
+    }
+
     /// Whether another run gives the same, and what keeps it from that.
     pub fn about_order(&self) -> Vec<String> {
-        if self.not_exact.is_empty() {
+        if self.is_exact() {
             let several = match self.threads > 1 {
                 true => ": its threads ran in the order of virtual time",
                 false => "",
             };
             return vec![format!("Exact: another run gives the same{several}.")];
+        }
+        if self.not_exact.is_empty() {
+            return vec![
+                "Not exact: threads ran in the machine's order, since this runtime is older than Flick's order of threads.".into(),
+            ];
         }
         let first = "Not exact: another run may give other times (docs/virtual-threads.md). These are not ordered by virtual time:";
         let each = self.not_exact.iter().map(|what| match &*what.place {
@@ -129,6 +139,16 @@ mod tests {
     fn a_prediction_says_whether_it_is_exact() {
         let one = timed().about_order();
         assert_eq!(one, ["Exact: another run gives the same."]);
+        let several = |ordered| Timed {
+            threads: 2,
+            ordered,
+            ..timed()
+        };
+        let said = several(true).about_order().join(" ");
+        assert!(said.starts_with("Exact:"), "{said}");
+        assert!(several(true).is_exact() && !several(false).is_exact());
+        let said = several(false).about_order().join(" ");
+        assert!(said.contains("older"), "{said}");
         let not_exact = ["recvmsg", "poll"].map(|call| crate::timed::NotExact {
             call: call.into(),
             place: if call == "poll" {

@@ -21,6 +21,7 @@ pub fn write(timed: &Timed, out: &mut String) {
         ("staying-ps", timed.staying),
         ("threads", timed.threads),
         ("host-counted", timed.host_counted.into()),
+        ("ordered", timed.ordered.into()),
         ("host-accesses", timed.host_accesses),
         ("accesses", timed.accesses),
         ("before-ps", timed.before),
@@ -90,6 +91,7 @@ pub fn take(timed: &mut Timed, key: &str, value: &str) -> Option<()> {
         "allocated-accesses" => timed.allocated_accesses = value.parse().ok()?,
         "threads" => timed.threads = value.parse().ok()?,
         "host-counted" => timed.host_counted = value.parse::<u64>().ok()? != 0,
+        "ordered" => timed.ordered = value.parse::<u64>().ok()? != 0,
         "host-accesses" => timed.host_accesses = value.parse().ok()?,
         "accesses" => timed.accesses = value.parse().ok()?,
         "share" => {
@@ -166,6 +168,7 @@ pub mod tests {
             other_accesses: 15,
             allocated: 16,
             allocated_accesses: 17,
+            ordered: true,
             not_exact: vec![NotExact {
                 call: "recvmsg".into(),
                 place: "main (a\tprogram+0x10)".into(),

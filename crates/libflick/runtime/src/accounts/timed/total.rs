@@ -26,6 +26,7 @@ pub fn total() -> Option<Timed> {
         description: setting.platform.description.clone(),
         host_counted: host_code::has_units(),
         libc: libc_version(),
+        ordered: true,
         not_exact: notes::all(),
         ..Timed::default()
     };
