@@ -108,6 +108,12 @@ impl<K: Copy + Ord> Token<K> {
         self.queue.first_key_value().map(|(&(time, _), _)| time)
     }
 
+    /// The time of the first thread that is next later than at `time`.
+    pub fn next_after(&self, time: Time) -> Option<Time> {
+        let later = self.queue.range((time, u64::MAX)..);
+        later.map(|(&(time, _), _)| time).next()
+    }
+
     /// Why the thread got the token the last time.
     pub fn turn(&self, thread: Thread) -> Turn {
         self.turns[thread]
@@ -296,6 +302,8 @@ mod tests {
         }
         assert_eq!(order, [1, 2, 1, 2]);
         assert_eq!(token.next(), Some(10));
+        assert_eq!(token.next_after(10), Some(20));
+        assert_eq!(token.next_after(20), None);
     }
 
     #[test]

@@ -162,8 +162,7 @@ preserving! {
 extern "C" fn atomic(_: u64, _: u64, above: usize) {
     // SAFETY: instrumented code has called with that stack pointer: its return address is below.
     let place = unsafe { ((above - 8) as *const usize).read() };
-    let name = "an atomic access";
-    drop(order::point(order::Call { name, place }));
+    drop(order::point(order::Call::new("an atomic access", place)));
 }
 
 extern "C" fn full(why: u64, _: u64, above: usize) {

@@ -45,10 +45,7 @@ pub unsafe fn create(
         if !enabled() {
             return libc(thread, attributes, start, argument);
         }
-        let child = order::announce(order::Call {
-            name: "pthread_create",
-            place,
-        });
+        let child = order::announce(order::Call::new("pthread_create", place));
         let Some(state) = state::current() else {
             return libc(thread, attributes, start, argument);
         };
@@ -120,8 +117,7 @@ unsafe extern "C" fn prepare(new: *mut New) -> Call {
 /// pthread_join(3) is about to be called.
 pub extern "C" fn joins(thread: libc::pthread_t, place: usize) {
     if enabled() {
-        let name = "pthread_join";
-        order::join(order::Call { name, place }, thread);
+        order::join(order::Call::new("pthread_join", place), thread);
     }
 }
 

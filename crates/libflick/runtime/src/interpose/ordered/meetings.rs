@@ -6,7 +6,7 @@ use flick_sim::thread_token::Turn;
 use super::cancelling;
 use super::clocks::{self, REALTIME};
 use super::{Answer, asked, ordered, real};
-use crate::accounts::timed::order::{Here, Key};
+use crate::accounts::timed::order::{self, Call, Here, Key};
 use crate::accounts::timed::sums::Wait;
 use crate::os::errno;
 
@@ -59,6 +59,14 @@ asked! {
         Here::is_barrier(arguments[0], arguments[2] as u32);
         Answer::go_on(real!(pthread_barrier_init))
     }
+    // Who yields at one time again and again waits for what a later thread does.
+    sched_yield(_arguments) {
+        drop(order::point(Call {
+            yields: true,
+            ..Call::new("sched_yield", 0)
+        }));
+        Answer::go_on(real!(sched_yield))
+    }
     pthread_barrier_destroy(arguments) {
         Here::is_barrier(arguments[0], 0);
         Answer::go_on(real!(pthread_barrier_destroy))
@@ -105,10 +113,5 @@ ordered! {
             here.wait_if(Wait::Lock, key, Some(look), |_| true);
         }
         Answer::go_on(real!(pthread_once))
-    }
-    sched_yield(arguments, here) {
-        let _ = arguments;
-        drop(here);
-        Answer::go_on(real!(sched_yield))
     }
 }

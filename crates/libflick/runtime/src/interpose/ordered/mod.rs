@@ -84,10 +84,7 @@ macro_rules! ordered {
                 $arguments: &super::Arguments,
                 place: usize,
             ) -> super::Answer {
-                let call = crate::accounts::timed::order::Call {
-                    name: stringify!($name),
-                    place,
-                };
+                let call = crate::accounts::timed::order::Call::new(stringify!($name), place);
                 match crate::accounts::timed::order::point(call) {
                     Some(here) => {
                         let $here = here;

@@ -35,8 +35,7 @@ fn request(time: usize) -> Option<libc::timespec> {
 macro_rules! sleeping {
     ($($name:ident($arguments:ident) $time:expr;)*) => { asked! { $(
         $name($arguments) {
-            let name = stringify!($name);
-            sleep(Call { name, place: 0 }, $time, real!($name))
+            sleep(Call::new(stringify!($name), 0), $time, real!($name))
         }
     )* } };
 }

@@ -66,10 +66,7 @@ impl Child {
 
 /// The calling thread ends, which has this account.
 pub fn end(state: &Own) {
-    let here = point(Call {
-        name: "the end of a thread",
-        place: 0,
-    });
+    let here = point(Call::new("the end of a thread", 0));
     let times = state.times();
     ended::ended(times);
     let Some(here) = here else { return };

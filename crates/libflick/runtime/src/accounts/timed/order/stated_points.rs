@@ -14,11 +14,25 @@ use super::{notes, watchdog};
 pub struct Call {
     pub name: &'static str,
     pub place: usize,
+    /// The caller says that others shall go on.
+    pub yields: bool,
 }
 
-/// Stated points that a thread may come to without its time moving, before it waits for the next
-/// thread: it spins.
+impl Call {
+    pub const fn new(name: &'static str, place: usize) -> Self {
+        Self {
+            name,
+            place,
+            yields: false,
+        }
+    }
+}
+
+/// Stated points that a thread may come to without its time moving: with more it spins, and waits
+/// for what a later thread does.
 const STUCK: u32 = 10_000;
+/// The same if it says itself that others shall go on.
+const STUCK_YIELDING: u32 = 10;
 
 /// The calling thread inside the order's code: it holds the token.
 pub struct Here {
@@ -57,10 +71,7 @@ pub fn arrive(state: &mut State) {
         return;
     }
     // The crossing has no return address that says more than its call site's account.
-    let call = Call {
-        name: "a crossing",
-        place: 0,
-    };
+    let call = Call::new("a crossing", 0);
     if let Some(slot) = Slot::own()
         && !slot.busy.swap(true, Relaxed)
     {
@@ -116,19 +127,20 @@ impl Here {
         slot.count_point();
         let mut now = picoseconds(state.now());
         let (last, count) = slot.stuck.get();
-        if last == now {
-            slot.stuck.set((now, count + 1));
-            if let Some(next) = next()
-                && count >= STUCK
-            {
-                let wait = next.saturating_sub(now);
-                let until = state.times().after(1000 * u128::from(wait));
-                state.catch_up(Wait::Signal, &until);
-                now = next;
-            }
-        } else {
-            slot.stuck.set((now, 0));
+        let count = if last == now { count + 1 } else { 0 };
+        let most = match self.call.yields {
+            true => STUCK_YIELDING,
+            false => STUCK,
+        };
+        if count > most
+            // Those of the same time spin, too, or have their turns before.
+            && let Some(later) = with(Some(slot), |shared| shared.token.next_after(now))
+        {
+            let until = state.times().after(1000 * u128::from(later - now));
+            state.catch_up(Wait::Signal, &until);
+            now = picoseconds(state.now());
         }
+        slot.stuck.set((now, count));
         if next().is_none_or(|next| now < next) && !slot.away.load(Relaxed) {
             return;
         }
