@@ -66,6 +66,7 @@ for link in -pie -static; do
 done
 
 . "$here/ordered.sh"
+. "$here/not_exact.sh"
 . "$here/frames.sh"
 . "$here/profile.sh"
 . "$here/advise.sh"

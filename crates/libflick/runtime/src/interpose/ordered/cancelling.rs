@@ -34,7 +34,7 @@ ordered! {
 }
 
 asked! {
-    pthread_setcancelstate(_arguments) {
+    pthread_setcancelstate(_arguments, _place) {
         super::Answer::go_on(real!(pthread_setcancelstate))
     }
 }

@@ -95,7 +95,7 @@ fn timespec(time: u64) -> libc::timespec {
 }
 
 asked! {
-    clock_gettime(arguments) {
+    clock_gettime(arguments, _place) {
         let [clock, to, ..] = *arguments;
         let to = to as *mut libc::timespec;
         match now(clock as c_int) {
@@ -107,7 +107,7 @@ asked! {
             _ => Answer::go_on(real!(clock_gettime)),
         }
     }
-    gettimeofday(arguments) {
+    gettimeofday(arguments, _place) {
         let [to, zone, ..] = *arguments;
         let to = to as *mut libc::timeval;
         match now(libc::CLOCK_REALTIME) {
@@ -125,7 +125,7 @@ asked! {
             _ => Answer::go_on(real!(gettimeofday)),
         }
     }
-    time(arguments) {
+    time(arguments, _place) {
         let to = arguments[0] as *mut libc::time_t;
         match now(libc::CLOCK_REALTIME) {
             Some(time) => {

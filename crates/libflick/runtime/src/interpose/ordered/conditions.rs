@@ -21,14 +21,14 @@ fn flags(condition: usize) -> u32 {
 }
 
 /// The clock that the variable was made for.
-fn clock(condition: usize) -> c_int {
+pub fn clock(condition: usize) -> c_int {
     match flags(condition) & 2 {
         0 => libc::CLOCK_REALTIME,
         _ => libc::CLOCK_MONOTONIC,
     }
 }
 
-fn wait(
+pub fn wait(
     here: &Here,
     condition: usize,
     mutex: usize,
@@ -64,7 +64,7 @@ fn wait(
 }
 
 /// As many as wait are woken, and those of other processes by the C library.
-fn signal(here: &Here, condition: usize, count: usize, real: *const c_void) -> Answer {
+pub fn signal(here: &Here, condition: usize, count: usize, real: *const c_void) -> Answer {
     if flags(condition) & 1 != 0 {
         here.not_exact();
         return Answer::go_on(real);

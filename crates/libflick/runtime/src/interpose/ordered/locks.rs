@@ -9,7 +9,8 @@ use crate::accounts::timed::order::{Here, Key};
 use crate::accounts::timed::sums::Wait;
 use crate::os::system_call::system_call;
 
-type Function = unsafe extern "C" fn(*mut c_void) -> c_int;
+/// A function of the C library that has a lock for an argument.
+pub type Function = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 /// The fields of the C library's mutex that say what a lock of one's own would do (`struct
 /// __pthread_mutex_s` of glibc for x86-64, which is part of its ABI).
@@ -71,7 +72,7 @@ pub fn take_mutex(here: &Here, mutex: usize, deadline: Option<u64>) -> c_int {
     })
 }
 
-fn lock_mutex(here: &Here, mutex: usize, deadline: Option<u64>, real: *const c_void) -> Answer {
+pub fn lock_mutex(here: &Here, mutex: usize, deadline: Option<u64>, real: *const c_void) -> Answer {
     if is_shared(mutex) {
         here.not_exact();
         return Answer::go_on(real);
@@ -91,7 +92,7 @@ fn take_by(here: &Here, lock: usize, deadline: Option<u64>, attempt: Function) -
 }
 
 /// One attempt, which has waited for nobody.
-fn try_by(here: &Here, lock: usize, attempt: Function) -> Answer {
+pub fn try_by(here: &Here, lock: usize, attempt: Function) -> Answer {
     // SAFETY: the program's lock.
     let result = unsafe { attempt(lock as *mut c_void) };
     if result == 0 || result == libc::EOWNERDEAD {
@@ -101,7 +102,7 @@ fn try_by(here: &Here, lock: usize, attempt: Function) -> Answer {
 }
 
 /// Opens the lock, and wakes who waits for it: one, or all, of whom readers may go on together.
-fn open_by(here: &Here, lock: usize, all: bool, open: Function) -> Answer {
+pub fn open_by(here: &Here, lock: usize, all: bool, open: Function) -> Answer {
     // SAFETY: the program's lock.
     let result = unsafe { open(lock as *mut c_void) };
     if result == 0 {
@@ -111,7 +112,7 @@ fn open_by(here: &Here, lock: usize, all: bool, open: Function) -> Answer {
 }
 
 /// A deadline on a clock that the caller names.
-fn on_clock(here: &Here, clock: usize, time: usize) -> Option<u64> {
+pub fn on_clock(here: &Here, clock: usize, time: usize) -> Option<u64> {
     clocks::deadline(here, clock as c_int, time)
 }
 

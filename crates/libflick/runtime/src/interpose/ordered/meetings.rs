@@ -53,21 +53,34 @@ const IN_PROGRESS: c_int = 1;
 /// How long a thread waits before it looks again whether another has done it. Picoseconds.
 const LOOK: u64 = 1_000_000;
 
+/// Until nobody else is doing what is done once.
+fn wait_for_once(here: &Here, control: usize) {
+    let key = Key::Once(control);
+    // SAFETY: the program's control word.
+    while unsafe { (control as *const c_int).read_volatile() } & STATE == IN_PROGRESS {
+        let look = here.now().saturating_add(LOOK);
+        here.wait_if(Wait::Lock, key, Some(look), |_| true);
+    }
+}
+
+fn give_way(name: &'static str, place: usize, real: *const c_void) -> Answer {
+    drop(order::point(Call {
+        yields: true,
+        ..Call::new(name, place)
+    }));
+    Answer::go_on(real)
+}
+
 asked! {
     // `pthread_barrier_init(barrier, attributes, count)`
-    pthread_barrier_init(arguments) {
+    pthread_barrier_init(arguments, _place) {
         Here::is_barrier(arguments[0], arguments[2] as u32);
         Answer::go_on(real!(pthread_barrier_init))
     }
     // Who yields at one time again and again waits for what a later thread does.
-    sched_yield(_arguments) {
-        drop(order::point(Call {
-            yields: true,
-            ..Call::new("sched_yield", 0)
-        }));
-        Answer::go_on(real!(sched_yield))
-    }
-    pthread_barrier_destroy(arguments) {
+    sched_yield(_arguments, place) { give_way("sched_yield", place, real!(sched_yield)) }
+    thrd_yield(_arguments, place) { give_way("thrd_yield", place, real!(thrd_yield)) }
+    pthread_barrier_destroy(arguments, _place) {
         Here::is_barrier(arguments[0], 0);
         Answer::go_on(real!(pthread_barrier_destroy))
     }
@@ -105,13 +118,11 @@ ordered! {
         Answer::go_on(real!(sem_post))
     }
     pthread_once(arguments, here) {
-        let control = arguments[0] as *const c_int;
-        let key = Key::Once(arguments[0]);
-        // SAFETY: the program's control word.
-        while unsafe { control.read_volatile() } & STATE == IN_PROGRESS {
-            let look = here.now().saturating_add(LOOK);
-            here.wait_if(Wait::Lock, key, Some(look), |_| true);
-        }
+        wait_for_once(&here, arguments[0]);
         Answer::go_on(real!(pthread_once))
+    }
+    call_once(arguments, here) {
+        wait_for_once(&here, arguments[0]);
+        Answer::go_on(real!(call_once))
     }
 }

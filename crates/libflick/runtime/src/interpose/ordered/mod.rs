@@ -6,6 +6,7 @@
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
 
+mod c11;
 mod cancelling;
 mod clocks;
 mod conditions;
@@ -14,6 +15,7 @@ mod futexes;
 mod locks;
 mod meetings;
 mod sleeping;
+mod timers;
 
 /// The first six arguments of a call.
 pub type Arguments = [usize; 6];
@@ -99,10 +101,10 @@ macro_rules! ordered {
 
 /// The same for functions that need no stated point.
 macro_rules! asked {
-    ($($name:ident($arguments:ident) $body:block)*) => { $(
+    ($($name:ident($arguments:ident, $place:ident) $body:block)*) => { $(
         const _: () = {
             #[unsafe(export_name = concat!("__flick_ordered_", stringify!($name)))]
-            extern "C" fn asked($arguments: &super::Arguments, _place: usize) -> super::Answer $body
+            extern "C" fn asked($arguments: &super::Arguments, $place: usize) -> super::Answer $body
         };
     )* };
 }

@@ -34,8 +34,8 @@ fn request(time: usize) -> Option<libc::timespec> {
 
 macro_rules! sleeping {
     ($($name:ident($arguments:ident) $time:expr;)*) => { asked! { $(
-        $name($arguments) {
-            sleep(Call::new(stringify!($name), 0), $time, real!($name))
+        $name($arguments, place) {
+            sleep(Call::new(stringify!($name), place), $time, real!($name))
         }
     )* } };
 }
@@ -43,6 +43,7 @@ macro_rules! sleeping {
 sleeping! {
     usleep(arguments) Some(u64::from(arguments[0] as u32) * 1000);
     sleep(arguments) Some(u64::from(arguments[0] as u32) * 1_000_000_000);
+    thrd_sleep(arguments) request(arguments[0]).map(|time| clocks::length(&time));
     nanosleep(arguments) request(arguments[0]).map(|time| clocks::length(&time));
     clock_nanosleep(arguments) {
         let [clock, flags, time, ..] = *arguments;
