@@ -59,7 +59,7 @@ pub const FUNCTIONS: &[(&str, u8)] = &[
     ("syscall", ORDERED),
     ("poll", ORDERED),
     ("read", ORDERED),
-    ("write", ORDERED),
+    ("write", TIMED),
     ("usleep", ORDERED | VIRTUAL),
     ("sleep", ORDERED | VIRTUAL),
     ("nanosleep", ORDERED | VIRTUAL),

@@ -6,8 +6,8 @@ use std::mem::MaybeUninit;
 use flick_sim::thread_token::Turn;
 
 use super::cancelling;
-use super::{Answer, ordered, real};
-use crate::accounts::timed::order::{Here, Key};
+use super::{Answer, asked, ordered, real};
+use crate::accounts::timed::order::{self, Call, Here, Key};
 use crate::os::system_call::system_call;
 
 /// What a thread waits for that looks at several files.
@@ -68,6 +68,11 @@ fn never_blocks(file: c_int) -> bool {
 fn transfer(here: &Here, file: c_int, events: c_short) {
     let Some(key) = key(file) else { return };
     let may_block = !never_blocks(file);
+    match events {
+        libc::POLLOUT => order::writes(key),
+        _ if is_ready(file, events, 0) && here.may_come_later(key) => here.not_exact(),
+        _ => {}
+    }
     while may_block && !is_ready(file, events, 0) {
         let look = |milliseconds| is_ready(file, events, milliseconds);
         let turn = here.wait_for_data(key, None, look);
@@ -80,14 +85,22 @@ fn transfer(here: &Here, file: c_int, events: c_short) {
     }
 }
 
+asked! {
+    write(arguments, place) {
+        let file = arguments[0] as c_int;
+        match order::point(Call::new("write", place)) {
+            Some(here) => transfer(&here, file, libc::POLLOUT),
+            // A thread may read it later.
+            None => key(file).into_iter().for_each(order::writes),
+        }
+        Answer::go_on(real!(write))
+    }
+}
+
 ordered! {
     read(arguments, here) {
         transfer(&here, arguments[0] as c_int, libc::POLLIN);
         Answer::go_on(real!(read))
-    }
-    write(arguments, here) {
-        transfer(&here, arguments[0] as c_int, libc::POLLOUT);
-        Answer::go_on(real!(write))
     }
     poll(arguments, here) {
         let [files, count, milliseconds, ..] = *arguments;

@@ -15,8 +15,10 @@ mod slot;
 mod stated_points;
 mod waiting;
 mod watchdog;
+mod written_data;
 
 pub use linked_library::{clocks_are_virtual, real, timed};
 pub use lives::{Child, announce, end, forked, join, joined};
 pub use ordered_threads::{Key, after_fork, before_fork};
 pub use stated_points::{Call, Here, arrive, point};
+pub use written_data::writes;

@@ -5,9 +5,10 @@ use flick_sim::thread_token::Turn;
 
 use super::super::setting::picoseconds;
 use super::super::sums::{Times, Wait};
-use super::ordered_threads::{Key, Shared, with};
+use super::ordered_threads::{Key, Shared, next, with};
 use super::stated_points::Here;
 use super::watchdog;
+use super::written_data::is_written;
 
 /// Milliseconds between two looks of a thread that waits for data, and the looks at data that has
 /// come before it is taken while other threads are ready.
@@ -82,6 +83,12 @@ impl Here {
         });
         slot.away.store(false, Relaxed);
         self.after_waiting(Wait::Data, began, deadline)
+    }
+
+    /// Whether another process may have sent what is there to be read, while other threads run: it
+    /// could have come later.
+    pub fn may_come_later(&self, key: Key) -> bool {
+        next().is_some() && !is_written(key)
     }
 
     /// Charges the time that the thread has waited; why it goes on.
