@@ -125,7 +125,8 @@ tree: rust pass nxp firmware card extensions
 	@install -s -m 755 $(TARGET)/release/libflick_card.so $(LIB)/libflick-card.so
 	@scripts/static-library.sh $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
-	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(LIB)/
+	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(BUILD)/obj/nxp/libflick-time.a $(LIB)/
+	@install -m 755 $(BUILD)/obj/nxp/libflick-time.so $(LIB)/
 	@rm -rf $(LIB)/card
 	@for file in $(BUILD)/obj/card/kernel*.elf; do if [ -e $$file ]; then install -D -m 644 -t $(LIB)/card $$file; fi; done
 	@if [ -e $(BUILD)/obj/card/libcard.a ]; then \

@@ -60,7 +60,12 @@ public:
     // Its length is known when all functions are done.
     Costs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
     Unlikely = MDBuilder(Context).createBranchWeights(1, 1 << 20);
+    // Libflick has them since 1.7: an older one refuses the program before it looks at them.
+    Level = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_ORDER_LEVEL, Type::getInt8Ty(Context)));
+    Level->setLinkage(GlobalValue::ExternalWeakLinkage);
     Full = cold(FLICK_TIMED_FULL, {Long});
+    Atomic = cold(FLICK_ORDER_ATOMIC, {});
+    cast<Function>(Atomic.getCallee())->setLinkage(GlobalValue::ExternalWeakLinkage);
     RecordAccess = cold(FLICK_TIMED_ACCESS, {Pointer, Long});
     Memory =
         M.getOrInsertFunction(FLICK_TIMED_MEMORY, Type::getVoidTy(Context), Pointer, Pointer, Long);
@@ -76,9 +81,9 @@ public:
   /// Time on the host, and what the same would take on the NxP: added in one instruction.
   FixedVectorType *Pair;
   PointerType *Pointer;
-  GlobalVariable *Clock, *Map, *Costs;
+  GlobalVariable *Clock, *Map, *Costs, *Level;
   MDNode *Unlikely;
-  FunctionCallee Full, RecordAccess, Memory, Library;
+  FunctionCallee Full, RecordAccess, Memory, Library, Atomic;
 
   /// Where the price of a block is, from now on.
   Value *costOf(const BlockCounts &Counts, const std::optional<NxpCounts> &OnNxp) {
@@ -250,6 +255,11 @@ private:
     for (Instruction *I : All) {
       if (I->isDebugOrPseudoInst() || isa<PHINode>(I) || I == Spent)
         continue;
+      if (isAtomic(*I)) {
+        // What came before has taken its time.
+        record(*I);
+        atomic(*I);
+      }
       note(*I);
       auto *Call = dyn_cast<CallBase>(I);
       if (Call && isCall(*Call)) {
@@ -277,15 +287,43 @@ private:
     return !isa<IntrinsicInst>(Call) && !Call.isInlineAsm();
   }
 
-  /// Adds what was spent to the thread's clock, and has the runtime look if enough has come
-  /// together; the new clock. `Why`: what comes now.
-  Value *pay(Instruction &Before, uint64_t Why) {
+  /// Whether other threads may see when it happens.
+  static bool isAtomic(const Instruction &I) {
+    const Value *Pointer = isa<LoadInst, StoreInst>(I) ? getLoadStorePointerOperand(&I) : nullptr;
+    if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I))
+      Pointer = Rmw->getPointerOperand();
+    else if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
+      Pointer = Swap->getPointerOperand();
+    return Pointer && I.isAtomic() && !isa<AllocaInst>(getUnderlyingObject(Pointer));
+  }
+
+  /// Where threads are ordered, an atomic access waits for its turn, at the time that it has.
+  void atomic(Instruction &Before) {
+    IRBuilder<> B(&Before);
+    LoadInst *Level = B.CreateLoad(B.getInt8Ty(), U.Level, "flick.level");
+    // Another thread may be the first one that there is beside this one, but not in between.
+    Value *Ordered = B.CreateICmpNE(B.CreateAnd(Level, FLICK_ORDERED), B.getInt8(0));
+    Instruction *Then = SplitBlockAndInsertIfThen(Ordered, &Before, false, U.Unlikely);
+    add(*Then);
+    cold(*Then, U.Atomic, {});
+  }
+
+  /// Adds what was spent to the thread's clock: its new value.
+  Value *add(Instruction &Before) {
     IRBuilder<> B(&Before);
     Value *Address = B.CreateThreadLocalAddress(U.Clock);
     Value *New =
         B.CreateAdd(B.CreateAlignedLoad(U.Pair, Address, Align(16)), B.CreateLoad(U.Pair, Spent));
     B.CreateAlignedStore(New, Address, Align(16));
     B.CreateStore(ConstantAggregateZero::get(U.Pair), Spent);
+    return New;
+  }
+
+  /// Adds what was spent to the thread's clock, and has the runtime look if enough has come
+  /// together; the new clock. `Why`: what comes now.
+  Value *pay(Instruction &Before, uint64_t Why) {
+    Value *New = add(Before);
+    IRBuilder<> B(&Before);
     Value *Host = B.CreateExtractElement(New, uint64_t(0));
     look(Before, Host, Why);
     return Host;

@@ -65,6 +65,8 @@ for link in -pie -static; do
   done
 done
 
+. "$here/ordered.sh"
+. "$here/not_exact.sh"
 . "$here/frames.sh"
 . "$here/profile.sh"
 . "$here/advise.sh"

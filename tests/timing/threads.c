@@ -39,8 +39,7 @@ int main(void) {
     printf("staying: %.0f ns instead of %.0f\n", staying, 3 * one);
     return 1;
   }
-  // The order in which this machine runs them shows a little.
-  if (migrating < 0.9 * THREADS * one || migrating > 1.1 * THREADS * one) {
+  if (migrating < 0.99 * THREADS * one || migrating > 1.01 * THREADS * one) {
     printf("migrating: %.0f ns instead of %.0f\n", migrating, THREADS * one);
     return 1;
   }

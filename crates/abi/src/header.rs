@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use flick_diagnostics::Code;
 
-use crate::{ABI_VERSION, NXP_MARCH, layout, names, timed, version};
+use crate::{ABI_VERSION, NXP_MARCH, layout, names, thread_order, timed, version};
 
 /// Begins both headers.
 const MADE: &str = "/* Made from crates/abi by its example c-headers. */\n#pragma once\n";
@@ -44,6 +44,7 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_NXP_COUNTS", timed::NXP_COUNTS as u32),
         ("TIMED_NXP_UNIT", timed::NXP_UNIT),
         ("TIMED_PARTS_SHIFT", timed::PARTS_SHIFT),
+        ("ORDERED", thread_order::ORDERED.into()),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }
@@ -75,6 +76,8 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_ACCESS", timed::ACCESS),
         ("TIMED_MEMORY", timed::MEMORY),
         ("TIMED_LIBRARY", timed::LIBRARY),
+        ("ORDER_LEVEL", thread_order::LEVEL),
+        ("ORDER_ATOMIC", thread_order::ATOMIC),
     ] {
         writeln!(out, "#define FLICK_{name} \"{value}\"")?;
     }
@@ -82,6 +85,12 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
     write!(out, "#define FLICK_NXP_LIBRARY")?;
     for (i, name) in names::NXP_LIBRARY.iter().enumerate() {
         write!(out, "{} \\\n  \"{name}\"", if i == 0 { "" } else { "," })?;
+    }
+    writeln!(out)?;
+    // Function, its bits of the level.
+    write!(out, "#define FLICK_ORDERED_FUNCTIONS(X)")?;
+    for (name, level) in thread_order::FUNCTIONS {
+        write!(out, " \\\n  X({name}, {level})")?;
     }
     writeln!(out)?;
     for code in Code::ALL {
@@ -125,7 +134,7 @@ mod tests {
     fn the_note_is_that_of_the_crate() {
         let mut text = String::new();
         note_header(&mut text).unwrap();
-        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65542};\n";
+        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65543};\n";
         assert!(text.ends_with(end), "{text}");
     }
 }

@@ -13,6 +13,7 @@
 //! | [`dtu`] | registers and messages of data transfer units | firmware, device | firmware, device |
 //! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
 //! | [`timed`] | records of `--flick-timed` | pass | libflick |
+//! | [`thread_order`] | the interface of `libflick-time` | `libflick-time` | libflick |
 //! | [`march`] | ISA strings | link step | libflick, tools |
 //! | [`version`] | version numbers, the ELF note | pass, link step | link step, libflick, tools |
 //! | [`settings`] | environment variables | the user | libflick, `flick config` |
@@ -49,6 +50,7 @@ pub mod march;
 pub mod names;
 pub mod settings;
 pub mod signature;
+pub mod thread_order;
 pub mod timed;
 pub mod version;
 
@@ -57,4 +59,4 @@ pub use version::{Note, Version};
 
 /// Version of everything in this crate. The link step and `__flick_register` refuse files of
 /// incompatible versions. `docs/formats.md`, "Versions", says which change needs a new version.
-pub const ABI_VERSION: Version = Version::new(1, 6);
+pub const ABI_VERSION: Version = Version::new(1, 7);

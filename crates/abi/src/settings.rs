@@ -56,6 +56,12 @@ pub const PROFILE: Choice = Choice {
     values: &["off", "functions"],
     meaning: "whether a timed run records each function (flick advise)",
 };
+/// With `real`, `clock_gettime` and `usleep` are the machine's (`docs/virtual-threads.md`).
+pub const CLOCK: Choice = Choice {
+    variable: c"FLICK_CLOCK",
+    values: &["virtual", "real"],
+    meaning: "whose clock a timed run reads",
+};
 /// With `auto`, that is so if a debugger is there when a program or library is loaded; with `on`,
 /// one may come later (`docs/debugging.md`).
 pub const GDB: Choice = Choice {
@@ -76,8 +82,8 @@ pub const BACKEND: Choice = Choice {
     meaning: "where NxP code runs: in the calling thread, or on a simulated machine",
 };
 /// All variables that take words.
-pub const CHOICES: [Choice; 9] = [
-    OFFLOAD, BACKEND, TRIGGER, ENGINE, VLEN, CHECK, PERF, PROFILE, GDB,
+pub const CHOICES: [Choice; 10] = [
+    OFFLOAD, BACKEND, TRIGGER, ENGINE, VLEN, CHECK, PERF, PROFILE, CLOCK, GDB,
 ];
 
 impl Choice {

@@ -258,6 +258,9 @@ struct Stat {
     /// predicted one
     #[arg(long, requires = "platform")]
     verify_baseline: bool,
+    /// Clocks and sleeping of the program are the machine's (docs/virtual-threads.md)
+    #[arg(long, requires = "platform")]
+    real_time: bool,
     /// Run the program N times (2 to 100) and print the spread of the predicted times
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
     repeat: Option<u32>,
@@ -410,6 +413,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
                 output: stat.output,
                 platform: stat.platform,
                 verify_baseline: stat.verify_baseline,
+                real_time: stat.real_time,
                 repeat: stat.repeat,
             };
             return flick_report::stat::run(&stat.command, &options);

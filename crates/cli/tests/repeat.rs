@@ -48,7 +48,7 @@ fn several_runs_have_a_spread() {
 }
 
 #[test]
-fn one_run_of_several_threads_says_how_to_get_it() {
+fn one_run_that_is_not_exact_says_how_to_get_it() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let output = stat(dir.path(), "near", &[], RUN);
     let report = text(&output.stderr);
@@ -57,12 +57,14 @@ fn one_run_of_several_threads_says_how_to_get_it() {
         "{report}"
     );
     assert_eq!(lines(dir.path()), 1);
-    let single = RUN.replace("timed-threads 4", "timed-threads 1");
-    let report = text(&stat(dir.path(), "near", &[], &single).stderr);
-    assert!(
-        report.contains("with migration") && !report.contains("-r 5"),
-        "{report}"
-    );
+    for exact in ["timed-threads 1", "timed-threads 4\\ntimed-ordered 1"] {
+        let exact = RUN.replace("timed-threads 4", exact);
+        let report = text(&stat(dir.path(), "near", &[], &exact).stderr);
+        assert!(
+            report.contains("Exact: another run") && !report.contains("-r 5"),
+            "{report}"
+        );
+    }
 }
 
 /// They end as the first run did; further ones are reported.

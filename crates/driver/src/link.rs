@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use flick_abi::ABI_VERSION;
 use flick_abi::names::{ALLOCATOR_FUNCTIONS, HEAP_FUNCTIONS, STATIC_WRAPS};
+use flick_abi::thread_order;
 use flick_diagnostics::Code;
 use flick_image::elf_kind::read_file;
 use flick_image::{final_file, output, write};
@@ -74,13 +75,16 @@ fn link(words: Vec<OsString>) -> Step {
         (_, true) => Mode::Static {
             usable_size: !has_allocator(&inputs.host_defines)
                 || inputs.host_defines.contains(USABLE_SIZE),
+            timed: inputs.is_timed,
         },
-        (_, false) => Mode::Dynamic,
+        (_, false) => Mode::Dynamic {
+            timed: inputs.is_timed && !shared,
+        },
     };
     match mode {
         Mode::Plain => {}
         Mode::Static { .. } => drop(link.root.require(link.root.runtime_static())?),
-        Mode::Dynamic => {
+        Mode::Dynamic { .. } => {
             let runtime = link.root.runtime_shared();
             link.root
                 .require_version(runtime, |runtime| runtime.reads(ABI_VERSION))?;
@@ -104,7 +108,10 @@ fn link(words: Vec<OsString>) -> Step {
     let wrapped = wrapped(&line.user);
     if let (true, Some(name)) = (
         static_link,
-        STATIC_WRAPS.iter().find(|&&w| wrapped.contains(w)),
+        STATIC_WRAPS
+            .iter()
+            .chain(thread_order::FUNCTIONS.iter().map(|(name, _)| name))
+            .find(|&&w| wrapped.contains(w)),
     ) {
         return Err(refused::wrap(name).into());
     }
@@ -157,10 +164,14 @@ fn lacks_relocations(line: &Line, other: bool) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Plain,
-    Dynamic,
-    /// `usable_size`: whether [`USABLE_SIZE`] is wrapped.
+    /// `timed`: with the functions that order threads by virtual time.
+    Dynamic {
+        timed: bool,
+    },
+    /// `usable_size`: whether [`USABLE_SIZE`] is wrapped; `timed` as above.
     Static {
         usable_size: bool,
+        timed: bool,
     },
 }
 
@@ -177,10 +188,14 @@ impl Link<'_> {
     /// The linker's arguments.
     fn command(&self, image: Option<&Path>, mode: Mode) -> Vec<OsString> {
         let mut words = self.line.before.clone();
-        if mode == Mode::Dynamic {
+        if let Mode::Dynamic { timed } = mode {
             // In front of every other library, so that `free` and `sigaction` are found here first,
             // whatever allocator the program brings; these are then called from here.
             words.extend(["--push-state", "--no-as-needed", "-Bdynamic"].map(Into::into));
+            // The C library's functions are looked up behind libflick, and so behind these.
+            if timed {
+                words.push(self.root.time_shared().into());
+            }
             words.push(self.root.runtime_shared().into());
             words.extend(["--pop-state", "-rpath"].map(Into::into));
             words.push(self.root.lib().into());
@@ -189,13 +204,18 @@ impl Link<'_> {
             words.extend([self.root.crt().into(), image.into()]);
         }
         words.extend(self.line.user.iter().cloned());
-        if let Mode::Static { usable_size } = mode {
-            for name in STATIC_WRAPS {
+        if let Mode::Static { usable_size, timed } = mode {
+            let time = thread_order::FUNCTIONS.iter().map(|(name, _)| name);
+            let time = time.take(if timed { usize::MAX } else { 0 });
+            for name in STATIC_WRAPS.iter().chain(time) {
                 if usable_size || *name != USABLE_SIZE {
                     words.push(format!("--wrap={name}").into());
                 }
                 // libc's own calls come too late to make the linker look into this archive.
                 words.extend(["-u".into(), format!("__wrap_{name}").into()]);
+            }
+            if timed {
+                words.push(self.root.time_static().into());
             }
             words.push(self.root.runtime_static().into());
         }

@@ -42,6 +42,8 @@ pub struct Inputs {
     pub matched: Vec<String>,
     /// Host code calls flick_alloc & co., or a library of the link has NxP code.
     pub needs_runtime: bool,
+    /// Host code counts its time.
+    pub is_timed: bool,
 }
 
 const RUNTIME_API: [&str; 6] = [
@@ -235,6 +237,7 @@ impl Inputs {
             let Ok(name) = symbol.name() else { continue };
             if symbol.is_undefined() {
                 self.needs_runtime |= RUNTIME_API.contains(&name);
+                self.is_timed |= name == flick_abi::timed::UNIT;
                 continue;
             }
             if asked.contains(name) {

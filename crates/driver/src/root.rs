@@ -74,6 +74,14 @@ impl Root {
     pub fn runtime_static(&self) -> PathBuf {
         self.lib().join("libflick.a")
     }
+    /// What orders threads of timed dynamic programs (`nxp/flick-time.c`).
+    pub fn time_shared(&self) -> PathBuf {
+        self.lib().join("libflick-time.so")
+    }
+    /// The same for static programs.
+    pub fn time_static(&self) -> PathBuf {
+        self.lib().join("libflick-time.a")
+    }
     /// The object that registers a module at its start (`nxp/flickcrt.c`).
     pub fn crt(&self) -> PathBuf {
         self.lib().join("flickcrt.o")
@@ -282,10 +290,12 @@ pub fn tools() -> Vec<Check> {
         })
         .collect();
     let root = Root::find().ok();
-    let files: [(&str, &'static str); 6] = [
+    let files: [(&str, &'static str); 8] = [
         ("lib/flick/flick-pass.so", "compiler plugin"),
         ("lib/flick/libflick.so", "runtime"),
         ("lib/flick/libflick.a", "runtime for -static"),
+        ("lib/flick/libflick-time.so", "order of threads"),
+        ("lib/flick/libflick-time.a", "order of threads for -static"),
         ("lib/flick/flickcrt.o", "start-up code"),
         ("lib/flick/libnxp.a", "C library of the NxP side"),
         ("include/flick.h", "header"),

@@ -40,6 +40,16 @@ pub struct Site {
     pub instructions: u64,
 }
 
+/// What threads did that is not ordered by virtual time: the prediction may be another one in
+/// another run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NotExact {
+    /// The function, or what it was.
+    pub call: String,
+    /// The function that called, and its place in its file; empty if that is not known.
+    pub place: String,
+}
+
 /// The prediction of a process, from its start to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timed {
@@ -74,6 +84,10 @@ pub struct Timed {
     pub allocated: u64,
     /// The accesses to what NxP code has allocated.
     pub allocated_accesses: u64,
+    /// Whether the runtime has looked at the order of threads; those before 1.7 have not.
+    pub ordered: bool,
+    /// What is not ordered by virtual time.
+    pub not_exact: Vec<NotExact>,
     /// The call sites of placed functions.
     pub sites: Vec<Site>,
     /// Empty where no profile was asked for.

@@ -48,6 +48,33 @@ impl Timed {
         ]
     }
 
+    /// Whether another run gives the same.
+    pub fn is_exact(&self) -> bool {
+        self.not_exact.is_empty() && (self.ordered || self.threads <= 1)
+    }
+
+    /// Whether another run gives the same, and what keeps it from that.
+    pub fn about_order(&self) -> Vec<String> {
+        if self.is_exact() {
+            let several = match self.threads > 1 {
+                true => ": its threads ran in the order of virtual time",
+                false => "",
+            };
+            return vec![format!("Exact: another run gives the same{several}.")];
+        }
+        if self.not_exact.is_empty() {
+            return vec![
+                "Not exact: threads ran in the machine's order, since this runtime is older than Flick's order of threads.".into(),
+            ];
+        }
+        let first = "Not exact: another run may give other times (docs/virtual-threads.md). These are not ordered by virtual time:";
+        let each = self.not_exact.iter().map(|what| match &*what.place {
+            "" => format!("  {}", what.call),
+            place => format!("  {} in {place}", what.call),
+        });
+        std::iter::once(first.to_owned()).chain(each).collect()
+    }
+
     /// That data in ordinary memory was not looked at; empty where most of it is in NxP memory.
     pub fn about_data(&self) -> Vec<String> {
         let looked_at = self.accesses + self.host_accesses;
@@ -106,6 +133,38 @@ mod tests {
         };
         assert!(same.about_baseline().is_empty());
         assert_eq!(same.baseline(), same.staying);
+    }
+
+    #[test]
+    fn a_prediction_says_whether_it_is_exact() {
+        let one = timed().about_order();
+        assert_eq!(one, ["Exact: another run gives the same."]);
+        let several = |ordered| Timed {
+            threads: 2,
+            ordered,
+            ..timed()
+        };
+        let said = several(true).about_order().join(" ");
+        assert!(said.starts_with("Exact:"), "{said}");
+        assert!(several(true).is_exact() && !several(false).is_exact());
+        let said = several(false).about_order().join(" ");
+        assert!(said.contains("older"), "{said}");
+        let not_exact = ["recvmsg", "poll"].map(|call| crate::timed::NotExact {
+            call: call.into(),
+            place: if call == "poll" {
+                "main (prog+0x10)"
+            } else {
+                ""
+            }
+            .into(),
+        });
+        let two = Timed {
+            not_exact: not_exact.into(),
+            ..timed()
+        };
+        let said = two.about_order();
+        assert!(said[0].starts_with("Not exact:"), "{said:?}");
+        assert_eq!(said[1..], ["  recvmsg", "  poll in main (prog+0x10)"]);
     }
 
     #[test]

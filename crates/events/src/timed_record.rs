@@ -1,7 +1,7 @@
 //! The lines of a record about a timed run (`docs/records.md`, "Timed runs").
 use crate::lines::{escape, push, unescape};
 use crate::profile;
-use crate::timed_data::{Share, Site, Timed};
+use crate::timed_data::{NotExact, Share, Site, Timed};
 
 pub const PREFIX: &str = "timed-";
 
@@ -21,6 +21,7 @@ pub fn write(timed: &Timed, out: &mut String) {
         ("staying-ps", timed.staying),
         ("threads", timed.threads),
         ("host-counted", timed.host_counted.into()),
+        ("ordered", timed.ordered.into()),
         ("host-accesses", timed.host_accesses),
         ("accesses", timed.accesses),
         ("before-ps", timed.before),
@@ -41,6 +42,10 @@ pub fn write(timed: &Timed, out: &mut String) {
                 format_args!("timed-share {world} {} {name}", share.time),
             );
         }
+    }
+    for not_exact in &timed.not_exact {
+        let texts = [&not_exact.call, &not_exact.place].map(|text| escape(text));
+        push(out, format_args!("timed-not-exact {}", texts.join("\t")));
     }
     for site in &timed.sites {
         let numbers = [
@@ -86,6 +91,7 @@ pub fn take(timed: &mut Timed, key: &str, value: &str) -> Option<()> {
         "allocated-accesses" => timed.allocated_accesses = value.parse().ok()?,
         "threads" => timed.threads = value.parse().ok()?,
         "host-counted" => timed.host_counted = value.parse::<u64>().ok()? != 0,
+        "ordered" => timed.ordered = value.parse::<u64>().ok()? != 0,
         "host-accesses" => timed.host_accesses = value.parse().ok()?,
         "accesses" => timed.accesses = value.parse().ok()?,
         "share" => {
@@ -100,6 +106,13 @@ pub fn take(timed: &mut Timed, key: &str, value: &str) -> Option<()> {
                 "staying" => timed.staying_shares.push(share),
                 _ => return None,
             }
+        }
+        "not-exact" => {
+            let (call, place) = value.split_once('\t')?;
+            timed.not_exact.push(NotExact {
+                call: unescape(call)?,
+                place: unescape(place)?,
+            });
         }
         "site-before" => timed.sites.last_mut()?.before = value.parse().ok()?,
         "site" => timed.sites.push(site(value)?),
@@ -155,6 +168,11 @@ pub mod tests {
             other_accesses: 15,
             allocated: 16,
             allocated_accesses: 17,
+            ordered: true,
+            not_exact: vec![NotExact {
+                call: "recvmsg".into(),
+                place: "main (a\tprogram+0x10)".into(),
+            }],
             sites: vec![Site {
                 caller: "main".into(),
                 module: "/a b/c\td".into(),
@@ -179,6 +197,7 @@ pub mod tests {
             ("timed-site-before", "1"),
             ("timed-share", "sideways 1 x"),
             ("timed-share", "migrating x"),
+            ("timed-not-exact", "read"),
             ("timed-site", "1 2 3 4 5 6 7 a\tb"),
             ("timed-site", "1 2 3 4 5 6 a\tb\tc"),
             ("timed-site", "1 2 3 4 5 6 7 a\tb\tc\td"),

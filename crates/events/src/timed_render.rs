@@ -67,7 +67,7 @@ impl Display for Text<'_> {
             writeln!(f, " {:>20}  with nothing placed", duration(t.before))?;
         }
         f.write_str(self.below_times)?;
-        for about in [t.about_baseline(), t.about_data()] {
+        for about in [t.about_order(), t.about_baseline(), t.about_data()] {
             if !about.is_empty() {
                 writeln!(f)?;
             }

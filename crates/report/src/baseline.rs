@@ -10,14 +10,14 @@ use crate::again;
 /// Runs `command` with everything on the host and compares with what the first run predicts.
 pub fn verify(
     command: &[OsString],
-    platform: &OsStr,
+    (platform, clock): (&OsStr, &[(&str, &OsStr)]),
     first: Option<&Timed>,
 ) -> Result<String, Error> {
     let Some(first) = first else {
         return Ok(" Baseline: the run has left no prediction.\n\n".into());
     };
     let off = [("FLICK_OFFLOAD", OsStr::new("off"))];
-    let Some(second) = again::run(command, platform, &off)?.timed else {
+    let Some(second) = again::run(command, platform, &[&off[..], clock].concat())?.timed else {
         return Ok(" Baseline: the run with FLICK_OFFLOAD=off has left no prediction.\n\n".into());
     };
     Ok(compare(first, &second))

@@ -1,6 +1,5 @@
-//! `flick stat --repeat`: how far the predictions of several runs of a program lie apart. The
-//! virtual time of one thread is the same each time; which of several threads gets an NxP core
-//! first is up to the machine.
+//! `flick stat --repeat`: how far the predictions of several runs of a program lie apart. An exact
+//! prediction is the same each time; what is not exact is up to the machine.
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt;
@@ -12,26 +11,23 @@ use flick_image::Error;
 use crate::again::{self, Again};
 use crate::run_program::TERMINAL;
 
-/// What to say below the two times of a run that was not repeated.
+/// What to say below the two times of a run that was not repeated, and may differ from others.
 pub fn hint(timed: &Timed) -> Option<String> {
-    (timed.threads > 1).then(|| {
-        " The order of threads is the machine's: flick stat -r 5 measures the spread of these times.\n"
-            .into()
-    })
+    (!timed.is_exact()).then(|| " flick stat -r 5 measures the spread of these times.\n".into())
 }
 
 /// Runs `command` until there have been `runs` runs with the first, which predicts `first` and
 /// ended with `status`. Gives what to say below its two times.
 pub fn measure(
     command: &[OsString],
-    platform: &OsStr,
+    (platform, clock): (&OsStr, &[(&str, &OsStr)]),
     runs: u32,
     first: &Timed,
     status: ExitStatus,
 ) -> Result<String, Error> {
     let mut spread = Spread::new(first, status);
     for _ in 1..runs {
-        let again = again::run(command, platform, &[])?;
+        let again = again::run(command, platform, clock)?;
         let ended = again.status.signal();
         spread.add(again);
         // Who ends a program from the terminal does not want it started anew.
@@ -193,14 +189,16 @@ mod tests {
     }
 
     #[test]
-    fn only_several_threads_have_a_spread() {
-        let threads = |threads| {
+    fn only_what_is_not_exact_has_a_spread() {
+        let threads = |threads, ordered| {
             hint(&Timed {
                 threads,
+                ordered,
                 ..Timed::default()
             })
         };
-        assert_eq!(threads(1), None);
-        assert!(threads(2).is_some_and(|text| text.contains("-r 5")));
+        assert_eq!(threads(1, false), None);
+        assert_eq!(threads(2, true), None);
+        assert!(threads(2, false).is_some_and(|text| text.contains("-r 5")));
     }
 }

@@ -1,5 +1,5 @@
 //! `flick stat`: runs a program in the manner of `perf stat` and prints what its runtime counted.
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt;
@@ -37,6 +37,8 @@ pub struct Options {
     /// Run the program again, with everything on the host, and compare with the baseline of the
     /// first run.
     pub verify_baseline: bool,
+    /// Clocks and sleeping are the machine's.
+    pub real_time: bool,
     /// So many runs in all, to say how far their times lie apart.
     pub repeat: Option<u32>,
 }
@@ -86,6 +88,11 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     if !platform.is_empty() {
         environment.push(("FLICK_PLATFORM", platform.as_os_str()));
     }
+    let clock: &[(&str, &OsStr)] = match options.real_time {
+        true => &[("FLICK_CLOCK", OsStr::new("real"))],
+        false => &[],
+    };
+    environment.extend(clock);
     let mut child = match run_program::start("flick stat", command, &environment) {
         Ok(child) => child,
         Err(status) => return Ok(status),
@@ -100,9 +107,13 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let host_instructions = counter.and_then(|mut counter| counter.read());
     let first = again::last(&records, child.id());
     let below_times = match (&first, options.repeat) {
-        (Some(first), Some(runs)) => {
-            Some(spread::measure(command, &platform, runs, first, status)?)
-        }
+        (Some(first), Some(runs)) => Some(spread::measure(
+            command,
+            (&platform, clock),
+            runs,
+            first,
+            status,
+        )?),
         (Some(first), None) => spread::hint(first),
         (None, _) => None,
     };
@@ -122,7 +133,7 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         text += " Spread: the run has left no prediction.\n\n";
     }
     if options.verify_baseline {
-        text += &baseline::verify(command, &platform, first.as_ref())?;
+        text += &baseline::verify(command, (&platform, clock), first.as_ref())?;
     }
     match &options.output {
         Some(path) => output::write(path, text.as_bytes()).map_err(|e| file_error(path, &e))?,

@@ -3,6 +3,8 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod thread_token;
+
 /// Picoseconds of virtual time.
 pub type Time = u64;
 

@@ -90,6 +90,7 @@ const PARTS: [(&str, &[&str]); 28] = [
     (
         "flick-runtime",
         &[
+            "flick-sim",
             "flick-timing",
             "flick-translator",
             "flick-engine",

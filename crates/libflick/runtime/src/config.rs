@@ -90,6 +90,8 @@ pub struct Config {
     pub gdb: Gdb,
     /// The platform in whose time the program runs.
     pub platform: Option<String>,
+    /// Whether clocks and sleeping of a timed run are the machine's.
+    pub real_time: bool,
     /// Bits of a vector register; `None`: as many as the code needs.
     pub vlen: Option<u32>,
     /// Whether a timed run records each function.
@@ -154,6 +156,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
     let perf = [Perf::Off, Perf::Map, Perf::Jitdump][choose(settings::PERF)];
     let gdb = [Gdb::Auto, Gdb::On, Gdb::Off][choose(settings::GDB)];
     let profile = choose(settings::PROFILE) == 1;
+    let real_time = choose(settings::CLOCK) == 1;
     let vlen = settings::VLEN.values[choose(settings::VLEN)].parse().ok();
     let value = variable(settings::STATISTICS).unwrap_or_default();
     let statistics = match settings::Statistics::parse(&value) {
@@ -185,6 +188,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         gdb,
         vlen,
         profile,
+        real_time,
         platform: variable(settings::PLATFORM)
             .filter(|name| !name.is_empty())
             .map(|name| String::from_utf8_lossy(&name).into_owned()),
@@ -226,12 +230,14 @@ mod tests {
             ("FLICK_PERF", "map"),
             ("FLICK_GDB", "on"),
             ("FLICK_PROFILE", "functions"),
+            ("FLICK_CLOCK", "real"),
             ("FLICK_VLEN", "512"),
             ("FLICK_BACKEND", "card"),
             ("FLICK_MACHINE", "./mine.toml"),
         ]);
         assert_eq!((set.backend, &*set.machine), (Backend::Card, "./mine.toml"));
         assert!(set.profile && !plain.profile);
+        assert!(set.real_time && !plain.real_time);
         assert_eq!(set.vlen, Some(512));
         assert_eq!(set.offload, Offload::Require);
         assert_eq!(set.trigger, Trigger::Fault);

@@ -7,7 +7,7 @@ use flick_abi::names::{
     HEAP_FUNCTIONS, RT_CHECK, RT_EARLY, RT_HEAP_PREFIX, RT_PERSONALITY, RT_REGISTER, RT_SETJMP,
     RT_UNREGISTER, RT_XCALL, STATIC_WRAPS, TRANSLATION_WORDS,
 };
-use flick_abi::timed;
+use flick_abi::{thread_order, timed};
 use flick_support::library;
 use object::{Object, ObjectSymbol, SymbolKind};
 
@@ -63,6 +63,16 @@ fn exports() {
             .chain(STATIC_WRAPS)
             .map(|&name| name.to_owned()),
     );
+    // What libflick-time and atomic accesses of timed code need.
+    let ordered = thread_order::FUNCTIONS.iter().map(|(name, _)| name);
+    expected.extend(ordered.map(|name| format!("{}{name}", thread_order::PREFIX)));
+    let order = [
+        thread_order::ATOMIC,
+        thread_order::LEVEL,
+        thread_order::LINKED,
+        thread_order::NEXT,
+    ];
+    expected.extend(order.map(str::to_owned));
     // The gdb script reads it; nothing links to it.
     expected.insert("__flick_debugger".into());
     assert_eq!(exported, expected);

@@ -56,7 +56,11 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
                 );
             }
             *page += "</table>\n";
-            for about in [prediction.about_baseline(), prediction.about_data()] {
+            for about in [
+                prediction.about_order(),
+                prediction.about_baseline(),
+                prediction.about_data(),
+            ] {
                 if !about.is_empty() {
                     let text = escape(&about.join(" "));
                     let _ = writeln!(page, "<p class=\"about\">{text}</p>");

@@ -1,6 +1,7 @@
 //! The signal and jump functions of libc that a program's calls reach here first: dynamic programs
 //! by symbol lookup (`libflick.so` exports them), static ones by `--wrap`. [`dispositions`]
 //! decides; everything that is not ours goes on to libc.
+mod ordered;
 pub(crate) mod shims;
 
 use std::ffi::{c_int, c_void};

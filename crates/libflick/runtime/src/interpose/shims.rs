@@ -108,6 +108,41 @@ macro_rules! signal_shims {
     };
 }
 
+/// The code of a naked function that joins a thread: the C library's function, which `find` finds,
+/// between what is to be done before and behind it. Cancellation unwinds it: no frame of Rust's is
+/// between libc's function and its caller.
+#[macro_export]
+macro_rules! join_with {
+    ($find:ident) => {
+        ::std::arch::naked_asm!(
+            ".cfi_startproc",
+            "push rdi",
+            ".cfi_def_cfa_offset 16",
+            "push rsi",
+            ".cfi_def_cfa_offset 24",
+            "sub rsp, 8",
+            ".cfi_def_cfa_offset 32",
+            "mov rsi, [rsp + 24]",
+            "call {joins}",
+            "call {find}",
+            "add rsp, 8",
+            ".cfi_def_cfa_offset 24",
+            "pop rsi",
+            ".cfi_def_cfa_offset 16",
+            "mov rdi, [rsp]",
+            "call rax",
+            "mov esi, eax",
+            "pop rdi",
+            ".cfi_def_cfa_offset 8",
+            "jmp {joined}",
+            ".cfi_endproc",
+            joins = sym $crate::accounts::timed::threads::joins,
+            find = sym $find,
+            joined = sym $crate::accounts::timed::threads::joined,
+        )
+    };
+}
+
 /// Defines those of threads. The values are libc's functions: for pthread_join(3) the name of a
 /// Rust function that finds it.
 #[macro_export]
@@ -119,22 +154,33 @@ macro_rules! thread_shims {
     ) => {
         /// # Safety
         /// As for libc's function.
+        #[unsafe(naked)]
         #[unsafe(export_name = concat!($prefix, "pthread_create"))]
         pub unsafe extern "C" fn pthread_create(
-            thread: *mut ::libc::pthread_t,
-            attributes: *const ::libc::pthread_attr_t,
-            start: $crate::accounts::timed::threads::Start,
-            argument: *mut ::std::ffi::c_void,
+            _thread: *mut ::libc::pthread_t,
+            _attributes: *const ::libc::pthread_attr_t,
+            _start: $crate::accounts::timed::threads::Start,
+            _argument: *mut ::std::ffi::c_void,
         ) -> ::std::ffi::c_int {
-            $crate::heap::before_threads();
-            // SAFETY: by contract.
-            unsafe {
-                $crate::accounts::timed::threads::create($create, thread, attributes, start, argument)
+            unsafe extern "C" fn create(
+                thread: *mut ::libc::pthread_t,
+                attributes: *const ::libc::pthread_attr_t,
+                start: $crate::accounts::timed::threads::Start,
+                argument: *mut ::std::ffi::c_void,
+                place: usize,
+            ) -> ::std::ffi::c_int {
+                $crate::heap::before_threads();
+                // SAFETY: by contract.
+                unsafe {
+                    $crate::accounts::timed::threads::create(
+                        $create, thread, attributes, start, argument, place,
+                    )
+                }
             }
+            // The return address.
+            ::std::arch::naked_asm!("mov r8, [rsp]", "jmp {create}", create = sym create)
         }
 
-        /// Cancellation unwinds it: no frame of Rust's is between libc's function and its caller.
-        ///
         /// # Safety
         /// As for libc's function.
         #[unsafe(naked)]
@@ -143,29 +189,7 @@ macro_rules! thread_shims {
             thread: ::libc::pthread_t,
             result: *mut *mut ::std::ffi::c_void,
         ) -> ::std::ffi::c_int {
-            ::std::arch::naked_asm!(
-                ".cfi_startproc",
-                "push rdi",
-                ".cfi_def_cfa_offset 16",
-                "push rsi",
-                ".cfi_def_cfa_offset 24",
-                "sub rsp, 8",
-                ".cfi_def_cfa_offset 32",
-                "call {find}",
-                "add rsp, 8",
-                ".cfi_def_cfa_offset 24",
-                "pop rsi",
-                ".cfi_def_cfa_offset 16",
-                "mov rdi, [rsp]",
-                "call rax",
-                "mov esi, eax",
-                "pop rdi",
-                ".cfi_def_cfa_offset 8",
-                "jmp {joined}",
-                ".cfi_endproc",
-                find = sym $find_join,
-                joined = sym $crate::accounts::timed::threads::joined,
-            )
+            $crate::join_with!($find_join)
         }
     };
 }

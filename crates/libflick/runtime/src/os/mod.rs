@@ -10,5 +10,6 @@ pub(crate) mod own_file;
 pub(crate) mod own_stack;
 pub(crate) mod process_facts;
 pub(crate) mod signal_mask;
+pub(crate) mod system_call;
 pub(crate) mod text;
 pub(crate) mod thread_pointer;

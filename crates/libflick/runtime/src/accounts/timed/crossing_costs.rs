@@ -13,7 +13,7 @@ use super::profile::residency::ResidencyProfiler;
 use super::setting::{is_profiled, setting};
 use super::state::{self, Frame, State};
 use super::trace::{self, ResidencySampler};
-use super::{library, queue, ways_out};
+use super::{library, order, queue, ways_out};
 use crate::thread::Current;
 use crate::thread::crossing_code;
 use crate::thread::entered::Entered;
@@ -28,8 +28,9 @@ fn pay(state: &mut State, parts: &Parts) -> u128 {
     now
 }
 
-/// The thread comes to an NxP core.
+/// The thread comes to an NxP core: in the order of virtual time, so that who comes first is first.
 fn take_core(state: &mut State) {
+    order::arrive(state);
     state.came = state.now();
 }
 

@@ -17,7 +17,7 @@ use super::profile::{functions, host_calls};
 use super::setting::{self, picoseconds};
 use super::state::{self, State};
 use super::sums::Charged;
-use super::{library, nxp_map, trace};
+use super::{library, nxp_map, order, trace};
 use crate::locks::bounded::held;
 use crate::memory;
 
@@ -152,6 +152,17 @@ preserving! {
     /// rdi: an address where there may be NxP-local memory; rsi: parts << PARTS_SHIFT | bytes << 1
     /// | is_write.
     __flick_timed_access => access
+}
+
+preserving! {
+    /// An atomic access follows: a stated point of the thread.
+    __flick_order_atomic => atomic
+}
+
+extern "C" fn atomic(_: u64, _: u64, above: usize) {
+    // SAFETY: instrumented code has called with that stack pointer: its return address is below.
+    let place = unsafe { ((above - 8) as *const usize).read() };
+    drop(order::point(order::Call::new("an atomic access", place)));
 }
 
 extern "C" fn full(why: u64, _: u64, above: usize) {

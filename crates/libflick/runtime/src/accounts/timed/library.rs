@@ -46,7 +46,14 @@ fn length(rule: &Rule, n: u64) -> u64 {
 /// What it costs on that side.
 fn charge(state: &mut State, rule: &Rule, n: u64, side: Side) -> u64 {
     let Some(setting) = setting() else { return 0 };
-    let n = length(rule, n);
+    let n = match rule.time {
+        0 => length(rule, n),
+        _ => match state.forgive() {
+            // Not until a moment, which the argument may be.
+            Some(slept) if rule.timespec => u64::try_from(slept / 1_000_000).unwrap_or(u64::MAX),
+            _ => length(rule, n),
+        },
+    };
     let host = cost(rule, n, setting.platform.host.cycle);
     state.sums.staying_library += host;
     let (sum, time) = match side {

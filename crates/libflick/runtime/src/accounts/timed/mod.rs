@@ -14,12 +14,13 @@ mod library;
 mod normal;
 mod nxp_layout;
 pub mod nxp_map;
+pub mod order;
 mod profile;
 mod queue;
-mod setting;
+pub(crate) mod setting;
 mod sites;
 pub mod state;
-mod sums;
+pub(crate) mod sums;
 mod things;
 pub mod threads;
 pub mod total;
@@ -46,8 +47,10 @@ pub fn init(name: &str) {
         )
     });
     normal::start_without_tunables();
+    normal::make_openmp_sleep();
     let costs = Costs::new(&platform);
     queue::init(platform.nxp_cores);
+    state::before_end(order::end);
     if !setting::set(platform, costs) {
         return;
     }
@@ -57,11 +60,18 @@ pub fn init(name: &str) {
         unsafe { libc::atexit(finish) };
     }
     setting::enable();
+    order::timed(!config::get().real_time);
     marks::enable();
     nxp_map::mark_all();
     host_code::price_units();
     // SAFETY: a plain function that lives as long as the process.
-    unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+    unsafe {
+        libc::pthread_atfork(
+            Some(order::before_fork),
+            Some(order::after_fork),
+            Some(forked),
+        )
+    };
     // The main thread's, so that what runs before its first crossing is in its account.
     state::current();
 }
@@ -69,6 +79,7 @@ pub fn init(name: &str) {
 /// The child's prediction is its own.
 extern "C" fn forked() {
     queue::forget();
+    order::forked();
     state::forked();
 }
 

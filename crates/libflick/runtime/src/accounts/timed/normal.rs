@@ -5,6 +5,8 @@ use std::ffi::{CStr, CString, OsStr, OsString, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
+use crate::accounts::symbols;
+
 /// The C library reads them before anybody can change them.
 const TUNABLES: &str = "GLIBC_TUNABLES";
 
@@ -21,7 +23,7 @@ fn without_malloc(text: &OsStr) -> Option<OsString> {
 
 unsafe extern "C" {
     /// The C library's own name of `environ`, which a program may define.
-    static __environ: *const *const c_char;
+    static mut __environ: *const *const c_char;
 }
 
 /// The entries of the environment.
@@ -88,6 +90,37 @@ pub fn start_without_tunables() {
             pointers(&environment).as_ptr(),
         )
     };
+}
+
+/// How long threads of LLVM's OpenMP library spin before they sleep: a setting of its own.
+const SPIN: &[u8] = b"KMP_BLOCKTIME=";
+
+/// Has OpenMP's threads sleep at once where they wait: their spinning takes the machine's time, and
+/// no virtual time. Before `main`, and before that library reads its settings.
+pub fn make_openmp_sleep() {
+    let is_openmp = |path: &String| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        ["libomp.so", "libomp5.so", "libiomp5.so"]
+            .iter()
+            .any(|known| name.starts_with(known))
+    };
+    if !symbols::paths().iter().any(is_openmp) {
+        return;
+    }
+    // SAFETY: before `main` nobody changes the environment.
+    let entries = unsafe { environment() };
+    if entries.iter().any(|entry| entry.starts_with(SPIN)) {
+        return;
+    }
+    let new = CString::new([SPIN, b"0"].concat()).unwrap_or_default();
+    // SAFETY: as above; the array and the new entry live as long as the process.
+    unsafe {
+        let mut all: Vec<*const c_char> = (0..entries.len())
+            .map(|entry| __environ.add(entry).read())
+            .collect();
+        all.extend([new.into_raw().cast_const(), ptr::null()]);
+        __environ = Vec::leak(all).as_ptr();
+    }
 }
 
 #[cfg(test)]

@@ -9,11 +9,10 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 use flick_timing::{Calls, Worlds};
 
 use super::clock::{START, clock};
-use super::ended;
 use super::profile::account::{self, Profile};
 use super::setting::setting;
 use super::sites::{Key, Sites};
-use super::sums::{Sums, Times};
+use super::sums::{Sums, Times, Wait};
 use super::tracer::Tracer;
 use super::ways_out::Inside;
 use crate::os::signal_mask::BlockedSignals;
@@ -55,6 +54,8 @@ pub struct State {
     pub profile: Option<Box<Profile>>,
     /// When the thread has come to the NxP core that it is on.
     pub came: u128,
+    /// Sleep that no rule has charged yet: the caller's charge replaces it.
+    owed: Option<u128>,
     /// The thread's clock; null when the thread has ended.
     clock: Cell<*mut i64>,
     next: *mut State,
@@ -69,6 +70,16 @@ static STATES: AtomicPtr<State> = AtomicPtr::new(ptr::null_mut());
 /// The latest time that any thread has recorded: where new threads begin. Femtoseconds, as far as
 /// they fit.
 static LATEST: AtomicU64 = AtomicU64::new(0);
+
+/// What is done when a thread ends, before its account is closed. It comes from above: the order of
+/// threads uses their accounts.
+static BEFORE_END: OnceLock<fn(&Own)> = OnceLock::new();
+
+/// Before the first thread has an account.
+pub fn before_end(what: fn(&Own)) {
+    // A second call would have the same function.
+    let _ = BEFORE_END.set(what);
+}
 
 thread_local! {
     static STATE: Cell<*mut State> = const { Cell::new(ptr::null_mut()) };
@@ -87,6 +98,11 @@ impl State {
         u128::try_from(self.host_base + i128::from(clock)).unwrap_or(0)
     }
 
+    /// Whether the thread has ended.
+    pub fn has_ended(&self) -> bool {
+        self.clock.get().is_null()
+    }
+
     /// Loads and stores of host code; not in a profile.
     pub fn operations(&self) -> u64 {
         let clock = self.clock.get();
@@ -100,15 +116,15 @@ impl State {
 
     /// The thread's time, migrating, since the program began.
     pub fn now(&self) -> u128 {
-        self.start.migrating + self.host() + self.sums.migrating()
+        self.start.migrating + self.host() + self.sums.migrating() + self.owed()
     }
 
     /// The thread's times.
     pub fn times(&self) -> Times {
         Times {
             migrating: self.now(),
-            staying: self.start.staying + self.host() + self.sums.staying(),
-            before: self.start.before + self.host() + self.sums.before(),
+            staying: self.start.staying + self.host() + self.sums.staying() + self.owed(),
+            before: self.start.before + self.host() + self.sums.before() + self.owed(),
         }
     }
 
@@ -121,6 +137,33 @@ impl State {
             staying: times.staying.saturating_sub(own.staying),
             before: times.before.saturating_sub(own.before),
         };
+    }
+
+    /// The thread has slept so long. Who has called it charges that by rule, if he counts.
+    pub fn slept(&mut self, time: u128) {
+        self.settle();
+        self.owed = Some(time);
+    }
+
+    fn owed(&self) -> u128 {
+        self.owed.unwrap_or(0)
+    }
+
+    /// A rule charges the sleep: how long it was, if it was virtual.
+    pub fn forgive(&mut self) -> Option<u128> {
+        self.owed.take()
+    }
+
+    /// Nobody has charged the sleep: it is.
+    pub fn settle(&mut self) {
+        let owed = Times::of(self.owed.take().unwrap_or(0));
+        self.sums.waits[Wait::Sleep as usize].add(&owed);
+    }
+
+    /// The thread has waited until `times`, in each world.
+    pub fn catch_up(&mut self, wait: Wait, times: &Times) {
+        let left = self.times().until(times);
+        self.sums.waits[wait as usize].add(&left);
     }
 
     /// Changes the clock and no time: the code that reads it learns that it has called code that
@@ -226,6 +269,7 @@ fn create() -> Option<Own> {
         tracer: None,
         profile: Profile::new(),
         came: 0,
+        owed: None,
         clock: Cell::new(clock),
         next: ptr::null_mut(),
     }));
@@ -247,6 +291,10 @@ fn create() -> Option<Own> {
 
 /// The calling thread ends, which has this state: its clock goes.
 fn ended(mut state: Own) {
+    if let Some(before) = BEFORE_END.get() {
+        before(&state);
+    }
+    state.settle();
     let host = state.host();
     let now = state.now();
     if let Some(tracer) = &mut state.tracer {
@@ -255,7 +303,6 @@ fn ended(mut state: Own) {
     state.host_base = host as i128;
     state.operations_base = state.operations() as i64;
     state.clock.set(ptr::null_mut());
-    ended::ended(state.times());
     state.publish();
     STATE.set(ptr::null_mut());
 }

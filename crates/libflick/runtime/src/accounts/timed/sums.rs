@@ -18,6 +18,8 @@ pub struct Sums {
     pub waiting: u128,
     /// Links and kernels of a card: from the host to the code, and from the code to the host.
     pub card: [u128; 2],
+    /// By what was waited for ([`Wait`]).
+    pub waits: [Times; WAITS.len()],
     /// For other threads to end.
     pub joining: u128,
     pub staying_joining: u128,
@@ -57,6 +59,7 @@ impl Sums {
             parts,
             waiting,
             card,
+            waits,
             joining,
             staying_joining,
             staying_compute,
@@ -87,6 +90,9 @@ impl Sums {
         self.waiting += waiting;
         for (sum, way) in self.card.iter_mut().zip(card) {
             *sum += way;
+        }
+        for (sum, wait) in self.waits.iter_mut().zip(waits) {
+            sum.add(wait);
         }
         self.joining += joining;
         self.staying_joining += staying_joining;
@@ -121,6 +127,7 @@ impl Sums {
             + self.host_library
             + self.crossing()
             + self.joining
+            + self.waited().migrating
     }
 
     /// Without host code's own time.
@@ -130,12 +137,21 @@ impl Sums {
             + self.staying_tlb
             + self.staying_library
             + self.staying_joining
+            + self.waited().staying
     }
 
     /// Without host code's own time.
     pub fn before(&self) -> u128 {
-        let alone = (self.staying() - self.staying_joining) as i128 - self.spare;
-        u128::try_from(alone).unwrap_or(0) + self.before_joining
+        let waited = self.waited();
+        let alone = (self.staying() - self.staying_joining - waited.staying) as i128 - self.spare;
+        u128::try_from(alone).unwrap_or(0) + self.before_joining + waited.before
+    }
+
+    /// For all that [`Wait`] names.
+    fn waited(&self) -> Times {
+        let mut sum = Times::default();
+        self.waits.iter().for_each(|wait| sum.add(wait));
+        sum
     }
 
     pub fn spend(&mut self, spent: &Spent) {
@@ -153,6 +169,26 @@ impl Sums {
     }
 }
 
+/// What a thread has waited for, or spent without a rule of its own: an index into [`WAITS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    Lock,
+    /// Another thread's signal: condition variables, semaphores, futexes.
+    Signal,
+    Barrier,
+    Data,
+    Sleep,
+}
+
+/// Their names in reports.
+pub const WAITS: [&str; 5] = [
+    "waiting for locks",
+    "waiting for signals of threads",
+    "waiting at barriers",
+    "waiting for data",
+    "sleeping",
+];
+
 /// A moment in each world, since the program began. Femtoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
@@ -160,6 +196,57 @@ pub struct Times {
     pub staying: u128,
     /// As staying, with what NxP code has allocated in the host's memory: nothing is placed.
     pub before: u128,
+}
+
+impl Times {
+    /// The same in all worlds.
+    pub fn of(time: u128) -> Self {
+        Self {
+            migrating: time,
+            staying: time,
+            before: time,
+        }
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.migrating += other.migrating;
+        self.staying += other.staying;
+        self.before += other.before;
+    }
+
+    /// What is left until `later`, in each world.
+    pub fn until(&self, later: &Self) -> Self {
+        Self {
+            migrating: later.migrating.saturating_sub(self.migrating),
+            staying: later.staying.saturating_sub(self.staying),
+            before: later.before.saturating_sub(self.before),
+        }
+    }
+
+    /// So much later, in each world.
+    pub fn after(&self, time: u128) -> Self {
+        let mut later = *self;
+        later.add(&Self::of(time));
+        later
+    }
+
+    /// The earlier of the two, in each world.
+    pub fn earliest(&self, other: &Self) -> Self {
+        Self {
+            migrating: self.migrating.min(other.migrating),
+            staying: self.staying.min(other.staying),
+            before: self.before.min(other.before),
+        }
+    }
+
+    /// The later of the two, in each world.
+    pub fn latest(&self, other: &Self) -> Self {
+        Self {
+            migrating: self.migrating.max(other.migrating),
+            staying: self.staying.max(other.staying),
+            before: self.before.max(other.before),
+        }
+    }
 }
 
 /// What an access to NxP-local memory is charged.

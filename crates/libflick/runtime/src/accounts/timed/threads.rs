@@ -4,6 +4,7 @@
 use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 
+use super::order::{self, Child};
 use super::setting::enabled;
 use super::sums::Times;
 use super::{ended, state, trace};
@@ -15,6 +16,8 @@ struct New {
     start: Start,
     argument: *mut c_void,
     times: Times,
+    /// In the order of threads, if there is one.
+    child: Option<Child>,
 }
 
 /// pthread_create(3).
@@ -28,30 +31,43 @@ pub type Create = unsafe extern "C" fn(
 /// Stands in front of pthread_create(3).
 ///
 /// # Safety
-/// As for that; `libc` is libc's own.
+/// As for that; `libc` is libc's own, and `place` the return address.
 pub unsafe fn create(
     libc: Create,
     thread: *mut libc::pthread_t,
     attributes: *const libc::pthread_attr_t,
     start: Start,
     argument: *mut c_void,
+    place: usize,
 ) -> c_int {
     // SAFETY: by contract; `begin` has the type of a thread's function, and frees what it gets.
     unsafe {
-        let Some(state) = enabled().then(state::current).flatten() else {
+        if !enabled() {
+            return libc(thread, attributes, start, argument);
+        }
+        let child = order::announce(order::Call::new("pthread_create", place));
+        let Some(state) = state::current() else {
             return libc(thread, attributes, start, argument);
         };
         let new = Box::into_raw(Box::new(New {
             start,
             argument,
             times: state.times(),
+            child,
         }));
         let begin: unsafe extern "C" fn(*mut c_void) -> *mut c_void = begin;
         let begin =
             std::mem::transmute::<unsafe extern "C" fn(*mut c_void) -> *mut c_void, Start>(begin);
         let result = libc(thread, attributes, begin, new.cast());
-        if result != 0 {
-            drop(Box::from_raw(new));
+        match (result, child) {
+            (0, Some(child)) => child.known_as(thread.read()),
+            (0, None) => {}
+            (_, child) => {
+                drop(Box::from_raw(new));
+                if let Some(child) = child {
+                    child.drop_out();
+                }
+            }
         }
         result
     }
@@ -85,6 +101,9 @@ struct Call {
 unsafe extern "C" fn prepare(new: *mut New) -> Call {
     // SAFETY: what the creator has made for this thread.
     let new = unsafe { Box::from_raw(new) };
+    if let Some(child) = new.child {
+        child.arrive(new.start as usize);
+    }
     if let Some(mut state) = state::current() {
         state.begin_at(new.times);
         trace::begins(&mut state);
@@ -95,8 +114,16 @@ unsafe extern "C" fn prepare(new: *mut New) -> Call {
     }
 }
 
+/// pthread_join(3) is about to be called.
+pub extern "C" fn joins(thread: libc::pthread_t, place: usize) {
+    if enabled() {
+        order::join(order::Call::new("pthread_join", place), thread);
+    }
+}
+
 /// pthread_join(3) has returned `result`.
 pub extern "C" fn joined(thread: libc::pthread_t, result: c_int) -> c_int {
+    order::joined();
     if result != 0 || !enabled() {
         return result;
     }

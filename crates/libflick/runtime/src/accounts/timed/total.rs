@@ -7,11 +7,12 @@ use flick_events::timed::{Share, Site as Record, Timed};
 use flick_timing::platform::PARTS;
 
 use super::card_time::WAYS;
+use super::order::notes;
 use super::profile::results;
 use super::setting::{picoseconds, setting};
 use super::sites::{Key, Site};
 use super::state;
-use super::sums::Sums;
+use super::sums::{Sums, WAITS};
 use crate::accounts::symbols;
 use crate::accounts::timed::host_code;
 use crate::heap::marks;
@@ -26,6 +27,8 @@ pub fn total() -> Option<Timed> {
         description: setting.platform.description.clone(),
         host_counted: host_code::has_units(),
         libc: libc_version(),
+        ordered: true,
+        not_exact: notes::all(),
         ..Timed::default()
     };
     let (mut host_compute, mut operations) = (0, 0);
@@ -46,6 +49,7 @@ pub fn total() -> Option<Timed> {
         name: name.to_owned(),
         time: picoseconds(time),
     };
+    let mut staying_waits = Vec::new();
     timed.migrating_shares = vec![
         share("host code", host_compute),
         share("host libraries", sums.host_library),
@@ -73,6 +77,10 @@ pub fn total() -> Option<Timed> {
     timed
         .migrating_shares
         .push(share("waiting for threads to end", sums.joining));
+    for (name, wait) in WAITS.into_iter().zip(sums.waits) {
+        timed.migrating_shares.push(share(name, wait.migrating));
+        staying_waits.push(share(name, wait.staying));
+    }
     timed.staying_shares = vec![
         share("host code", host_compute),
         share("libraries", sums.staying_library),
@@ -81,6 +89,7 @@ pub fn total() -> Option<Timed> {
         share("TLB", sums.staying_tlb),
         share("waiting for threads to end", sums.staying_joining),
     ];
+    timed.staying_shares.extend(staying_waits);
     timed.migrating_shares.retain(|share| share.time > 0);
     timed.staying_shares.retain(|share| share.time > 0);
     timed.accesses = sums.accesses;

@@ -1,0 +1,116 @@
+//! How threads come into the order and leave it.
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::super::ended;
+use super::super::state::Own;
+use super::linked_library::{is_linked, is_on, set_on};
+use super::ordered_threads::{Key, forget_all, with};
+use super::slot::Slot;
+use super::stated_points::{Call, point};
+use super::{notes, one_processor, watchdog};
+
+/// A new thread, which its creator has announced.
+#[derive(Clone, Copy)]
+pub struct Child(&'static Slot);
+
+/// The calling thread is about to make a thread, at these times: `None` where that is not ordered.
+pub fn announce(call: Call) -> Option<Child> {
+    if !is_on() {
+        if !is_linked() {
+            notes::not_exact(
+                "pthread_create in a program that was linked without --flick-timed",
+                call.place,
+            );
+            return None;
+        }
+        begin();
+    }
+    let here = point(call)?;
+    let now = here.now();
+    Some(Child(with(Some(here.slot), |shared| shared.enter(now))))
+}
+
+/// The process gets its second thread: the calling one holds the token.
+#[cold]
+fn begin() {
+    let slot = with(None, |shared| shared.enter(0));
+    slot.adopt();
+    watchdog::park(slot);
+    one_processor::stay();
+    set_on(true);
+}
+
+impl Child {
+    /// It was not made.
+    pub fn drop_out(self) {
+        with(Slot::own(), |shared| shared.token.end(self.0.thread));
+    }
+
+    /// It was made.
+    pub fn known_as(self, thread: libc::pthread_t) {
+        with(Slot::own(), |shared| {
+            shared.numbers.insert(thread, self.0.thread);
+        });
+    }
+
+    /// The calling thread is it, and waits for its turn. It runs the function at `start`.
+    pub fn arrive(self, start: usize) {
+        self.0.adopt();
+        // As a return address: behind its first byte.
+        self.0.place.store(start + 1, Relaxed);
+        self.0.busy.store(true, Relaxed);
+        watchdog::park(self.0);
+        self.0.busy.store(false, Relaxed);
+    }
+}
+
+/// The calling thread ends, which has this account.
+pub fn end(state: &Own) {
+    let here = point(Call::new("the end of a thread", 0));
+    let times = state.times();
+    ended::ended(times);
+    let Some(here) = here else { return };
+    let slot = here.slot;
+    drop(here);
+    with(None, |shared| {
+        shared.token.end(slot.thread);
+        let key = Key::End(slot.thread);
+        while shared.wake(key, &times).is_some() {}
+    });
+    Slot::drop_own();
+}
+
+/// The calling thread is about to join `thread`, and waits until that has ended.
+pub fn join(call: Call, thread: libc::pthread_t) {
+    let Some(here) = point(call) else { return };
+    let other = with(Some(here.slot), |shared| {
+        let other = shared.numbers.remove(&thread)?;
+        (!shared.token.has_ended(other)).then_some(other)
+    });
+    if let Some(other) = other {
+        let slot = here.slot;
+        let now = here.now();
+        // That time passes is said by who learns when the thread has ended.
+        with(Some(slot), |shared| {
+            shared.token.wait(slot.thread, Key::End(other), now, None);
+        });
+        watchdog::park(slot);
+    }
+    here.slot.may_sleep.store(true, Relaxed);
+}
+
+/// The calling thread has joined.
+pub fn joined() {
+    if let Some(slot) = Slot::own() {
+        slot.may_sleep.store(false, Relaxed);
+    }
+}
+
+/// The child of a fork has one thread, and no order.
+pub fn forked() {
+    set_on(false);
+    Slot::drop_own();
+    forget_all();
+    one_processor::leave();
+    notes::forget();
+}

@@ -1,0 +1,24 @@
+//! The order of the threads of a timed run: by virtual time, at stated points
+//! (`docs/virtual-threads.md`).
+//!
+//! One thread holds the token ([`flick_sim::thread_token`]) and runs. The others sleep in their
+//! slots ([`slot`]). The order begins when the process makes its second thread ([`lives`]), if the
+//! program was linked with the functions that come by here ([`linked_library`]).
+mod barriers;
+mod fork_lock;
+mod linked_library;
+mod lives;
+pub mod notes;
+mod one_processor;
+mod ordered_threads;
+mod slot;
+mod stated_points;
+mod waiting;
+mod watchdog;
+mod written_data;
+
+pub use linked_library::{clocks_are_virtual, real, timed};
+pub use lives::{Child, announce, end, forked, join, joined};
+pub use ordered_threads::{Key, after_fork, before_fork};
+pub use stated_points::{Call, Here, arrive, point};
+pub use written_data::writes;

@@ -1,0 +1,139 @@
+//! The threads that are in the order, under one lock, and what they wait for.
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use flick_sim::thread_token::{Thread, Token};
+
+use super::super::setting::picoseconds;
+use super::super::state::{self, State};
+use super::super::sums::Times;
+use super::fork_lock::ForkLock;
+use super::slot::Slot;
+
+/// What a thread waits for, by address or number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    Lock(usize),
+    Condition(usize),
+    Semaphore(usize),
+    Futex(usize),
+    Barrier(usize),
+    Once(usize),
+    /// The end of a thread.
+    End(Thread),
+    /// Device and number of a pipe, a socket and the like.
+    Data(u64, u64),
+}
+
+/// All that the order knows.
+#[derive(Default)]
+pub struct Shared {
+    pub token: Token<Key>,
+    pub slots: Vec<&'static Slot>,
+    /// When locks were opened, semaphores posted and barriers passed the last time.
+    pub moments: HashMap<Key, Times>,
+    /// Threads that a barrier is for, and those that are there.
+    pub barriers: HashMap<usize, (u32, u32)>,
+    /// Threads that wait for data.
+    pub for_data: Vec<&'static Slot>,
+    /// Of threads that can be joined.
+    pub numbers: HashMap<libc::pthread_t, Thread>,
+}
+
+static SHARED: ForkLock<Option<Shared>> = ForkLock::new(None);
+/// The time of the thread that is next.
+static NEXT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Moments that are kept before those that are past for all threads go.
+const MOMENTS: usize = 1 << 12;
+
+/// What is done under the lock, and whoever has got the token by it is woken.
+pub fn with<R>(own: Option<&Slot>, f: impl FnOnce(&mut Shared) -> R) -> R {
+    let (result, next) = SHARED.with(|shared| {
+        let shared = shared.get_or_insert_default();
+        let result = f(shared);
+        let next = shared.token.hand_over().map(|next| shared.slots[next]);
+        if let Some(next) = next {
+            next.grant();
+        }
+        NEXT.store(shared.token.next().unwrap_or(u64::MAX), Relaxed);
+        if shared.is_idle() {
+            // What they wait for comes from outside.
+            shared.for_data.iter().for_each(|slot| slot.wake());
+        }
+        (result, next)
+    });
+    if let Some(next) = next
+        && own.is_none_or(|own| own.thread != next.thread)
+    {
+        next.wake();
+    }
+    result
+}
+
+/// The time of the thread that is next.
+#[inline]
+pub fn next() -> Option<u64> {
+    Some(NEXT.load(Relaxed)).filter(|&next| next != u64::MAX)
+}
+
+/// Who holds the token.
+pub fn holder() -> Option<&'static Slot> {
+    SHARED.with(|shared| {
+        let shared = shared.as_ref()?;
+        Some(shared.slots[shared.token.holder()?])
+    })
+}
+
+impl Shared {
+    /// Whether nobody runs, and nobody will without help from outside.
+    pub fn is_idle(&self) -> bool {
+        self.token.holder().is_none() && self.token.next().is_none()
+    }
+
+    pub fn enter(&mut self, time: u64) -> &'static Slot {
+        let slot = Slot::new(self.token.enter(time));
+        self.slots.push(slot);
+        slot
+    }
+
+    pub fn wake(&mut self, key: Key, times: &Times) -> Option<Thread> {
+        let thread = self.token.wake(key, picoseconds(times.migrating))?;
+        self.slots[thread].woken.set(*times);
+        Some(thread)
+    }
+
+    /// Keeps the moment of `key`, and forgets those that are past for everybody.
+    pub fn keep(&mut self, key: Key, times: Times) {
+        if self.moments.len() >= MOMENTS {
+            let earliest = state::all()
+                .filter(|state| !state.has_ended())
+                .map(State::times)
+                .reduce(|a, b| a.earliest(&b))
+                .unwrap_or_default();
+            self.moments.retain(|_, times| {
+                let left = earliest.until(times);
+                left.migrating + left.staying + left.before > 0
+            });
+        }
+        self.moments.insert(key, times);
+    }
+}
+
+/// Around `fork`.
+pub extern "C" fn before_fork() {
+    SHARED.close();
+}
+
+/// Around `fork`, in the parent.
+pub extern "C" fn after_fork() {
+    SHARED.open();
+}
+
+/// The child of a fork knows no thread.
+pub fn forget_all() {
+    SHARED.open();
+    // What another thread has been changing is left as it is.
+    SHARED.with(|shared| std::mem::forget(shared.take()));
+    NEXT.store(u64::MAX, Relaxed);
+}

@@ -1,0 +1,121 @@
+//! Where a thread of a timed run waits for the token.
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::*};
+
+use flick_sim::thread_token::Thread;
+
+use super::super::sums::Times;
+use crate::os::system_call::system_call;
+
+/// A thread's place in the order; never freed, for others may look at it when it has ended.
+pub struct Slot {
+    pub thread: Thread,
+    /// 1: the thread has got the token, and does not know yet.
+    granted: AtomicU32,
+    /// The kernel's number of the thread.
+    pub tid: AtomicI32,
+    /// The thread is inside the order's own code: a handler that interrupts that stays outside.
+    pub busy: AtomicBool,
+    /// It may sleep in the kernel, in a call that ends without other threads.
+    pub may_sleep: AtomicBool,
+    /// It has lost the token.
+    pub away: AtomicBool,
+    /// Return address of the last stated point, and which it was ([`super::notes`]).
+    pub place: AtomicUsize,
+    /// Stated points that it has come to.
+    points: AtomicU64,
+    /// When somebody has woken the thread.
+    pub woken: Cell<Times>,
+    /// The time of the last stated points, and how many there were at it.
+    pub stuck: Cell<(u64, u32)>,
+}
+
+// SAFETY: `woken` is only touched under the order's lock, `stuck` by the thread itself.
+unsafe impl Sync for Slot {}
+
+thread_local! {
+    static OWN: Cell<*const Slot> = const { Cell::new(ptr::null()) };
+}
+
+/// How long a thread waits before it looks whether the order has come to a halt.
+const LOOK: libc::timespec = libc::timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
+
+impl Slot {
+    pub fn new(thread: Thread) -> &'static Self {
+        Box::leak(Box::new(Self {
+            thread,
+            granted: AtomicU32::new(0),
+            tid: AtomicI32::new(0),
+            busy: AtomicBool::new(false),
+            may_sleep: AtomicBool::new(false),
+            away: AtomicBool::new(false),
+            place: AtomicUsize::new(0),
+            points: AtomicU64::new(0),
+            woken: Cell::default(),
+            stuck: Cell::new((0, 0)),
+        }))
+    }
+
+    /// The slot becomes the calling thread's.
+    pub fn adopt(&'static self) {
+        // SAFETY: a system call without arguments.
+        let tid = unsafe { system_call(libc::SYS_gettid, [0; 4]) };
+        self.tid.store(tid as i32, Relaxed);
+        OWN.set(self);
+    }
+
+    /// The calling thread has no slot any longer.
+    pub fn drop_own() {
+        OWN.set(ptr::null());
+    }
+
+    /// The calling thread's.
+    #[inline]
+    pub fn own() -> Option<&'static Self> {
+        // SAFETY: slots are never freed.
+        unsafe { OWN.get().as_ref() }
+    }
+
+    /// The thread has come to a stated point.
+    pub fn count_point(&self) {
+        // Nobody else counts here.
+        self.points
+            .store(self.points.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    /// Stated points that the thread has come to.
+    pub fn points(&self) -> u64 {
+        self.points.load(Relaxed)
+    }
+
+    /// The thread has got the token. [`Slot::wake`] follows, without the lock.
+    pub fn grant(&self) {
+        self.granted.store(1, Release);
+    }
+
+    pub fn wake(&self) {
+        let word = self.granted.as_ptr() as usize;
+        let operation = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
+        // SAFETY: a word of ours.
+        unsafe { system_call(libc::SYS_futex, [word, operation, 1, 0]) };
+    }
+
+    /// Whether the token has come; it is taken.
+    pub fn take(&self) -> bool {
+        self.granted.swap(0, Acquire) == 1
+    }
+
+    /// Sleeps until the token comes, or for a while: whether that is over.
+    pub fn sleep(&self) -> bool {
+        let word = self.granted.as_ptr() as usize;
+        let operation = (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as usize;
+        let limit = ptr::from_ref(&LOOK) as usize;
+        // SAFETY: a word of ours, and a time. That it may return for no reason is the caller's.
+        let result = unsafe { system_call(libc::SYS_futex, [word, operation, 0, limit]) };
+        result == -(libc::ETIMEDOUT as isize)
+    }
+}

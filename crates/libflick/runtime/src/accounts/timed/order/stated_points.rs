@@ -1,0 +1,160 @@
+//! A stated point: the calling thread goes on when no other is earlier.
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::super::setting::picoseconds;
+use super::super::state::{self, State};
+use super::super::sums::{Times, Wait};
+use super::linked_library::is_on;
+use super::ordered_threads::{next, with};
+use super::slot::Slot;
+use super::{notes, watchdog};
+
+/// Who calls, for notes: the function's name, and where it returns to.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    pub name: &'static str,
+    pub place: usize,
+    /// The caller says that others shall go on.
+    pub yields: bool,
+}
+
+impl Call {
+    pub const fn new(name: &'static str, place: usize) -> Self {
+        Self {
+            name,
+            place,
+            yields: false,
+        }
+    }
+}
+
+/// Stated points that a thread may come to without its time moving: with more it spins, and waits
+/// for what a later thread does.
+const STUCK: u32 = 10_000;
+/// The same if it says itself that others shall go on.
+const STUCK_YIELDING: u32 = 10;
+
+/// The calling thread inside the order's code: it holds the token.
+pub struct Here {
+    pub slot: &'static Slot,
+    pub call: Call,
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        self.slot.busy.store(false, Relaxed);
+    }
+}
+
+/// A stated point: goes on when no other thread is earlier. `None` where the thread is not ordered,
+/// or a handler has interrupted the order's own code: the function is the C library's then.
+pub fn point(call: Call) -> Option<Here> {
+    if !is_on() {
+        return None;
+    }
+    let slot = match Slot::own() {
+        Some(slot) => slot,
+        None => come_from_outside(call)?,
+    };
+    if slot.busy.swap(true, Relaxed) {
+        notes::not_exact(&format!("{} in a signal handler", call.name), call.place);
+        return None;
+    }
+    let here = Here { slot, call };
+    here.order();
+    Some(here)
+}
+
+/// A crossing of the thread with this state is a stated point.
+pub fn arrive(state: &mut State) {
+    if !is_on() {
+        return;
+    }
+    // The crossing has no return address that says more than its call site's account.
+    let call = Call::new("a crossing", 0);
+    if let Some(slot) = Slot::own()
+        && !slot.busy.swap(true, Relaxed)
+    {
+        Here { slot, call }.order_with(state);
+    } else if Slot::own().is_none() {
+        notes::not_exact("a crossing of a thread that pthread_create has not made", 0);
+    }
+}
+
+/// A thread that the C library has made for itself: it is ordered from now on.
+#[cold]
+fn come_from_outside(call: Call) -> Option<&'static Slot> {
+    let state = state::current()?;
+    notes::not_exact(
+        &format!("{} in a thread that pthread_create has not made", call.name),
+        call.place,
+    );
+    let time = picoseconds(state.now());
+    let slot = with(None, |shared| shared.enter(time));
+    slot.adopt();
+    watchdog::park(slot);
+    Some(slot)
+}
+
+impl Here {
+    /// Its account.
+    pub fn state(&self) -> Option<state::Own> {
+        state::current()
+    }
+
+    /// The thread's times.
+    pub fn times(&self) -> Times {
+        self.state().map(|state| state.times()).unwrap_or_default()
+    }
+
+    /// The thread's time.
+    pub fn now(&self) -> u64 {
+        picoseconds(self.times().migrating)
+    }
+
+    /// Until no other thread is earlier.
+    fn order(&self) {
+        if let Some(mut state) = self.state() {
+            self.order_with(&mut state);
+        }
+    }
+
+    fn order_with(&self, state: &mut State) {
+        let slot = self.slot;
+        state.settle();
+        slot.place.store(self.call.place, Relaxed);
+        slot.may_sleep.store(false, Relaxed);
+        slot.count_point();
+        let mut now = picoseconds(state.now());
+        let (last, count) = slot.stuck.get();
+        let count = if last == now { count + 1 } else { 0 };
+        let most = match self.call.yields {
+            true => STUCK_YIELDING,
+            false => STUCK,
+        };
+        if count > most
+            // Those of the same time spin, too, or have their turns before.
+            && let Some(later) = with(Some(slot), |shared| shared.token.next_after(now))
+        {
+            let until = state.times().after(1000 * u128::from(later - now));
+            state.catch_up(Wait::Signal, &until);
+            now = picoseconds(state.now());
+        }
+        slot.stuck.set((now, count));
+        if next().is_none_or(|next| now < next) && !slot.away.load(Relaxed) {
+            return;
+        }
+        with(Some(slot), |shared| shared.token.pass(slot.thread, now));
+        watchdog::park(slot);
+    }
+
+    /// The call is not ordered.
+    pub fn not_exact(&self) {
+        notes::not_exact(self.call.name, self.call.place);
+    }
+
+    /// The call that follows may sleep in the kernel, and ends without other threads.
+    pub fn may_sleep(&self) {
+        self.slot.may_sleep.store(true, Relaxed);
+    }
+}

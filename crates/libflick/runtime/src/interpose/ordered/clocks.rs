@@ -1,0 +1,145 @@
+//! Clocks: they begin at a fixed date, and go on with the calling thread's virtual time.
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use super::{Answer, asked, real};
+use crate::accounts::timed::order::{Here, clocks_are_virtual};
+use crate::accounts::timed::setting::picoseconds;
+use crate::accounts::timed::state;
+use crate::os::system_call::system_call;
+
+pub const REALTIME: usize = libc::CLOCK_REALTIME as usize;
+
+const SECOND: u64 = 1_000_000_000;
+/// Nanoseconds from 1970 to the beginning of the run: 2026-01-01, as on a simulated machine.
+const DATE: u64 = 1_767_225_600 * SECOND;
+/// Nanoseconds from the machine's start to the beginning of the run: programs take 0 for no time.
+const SINCE_START: u64 = SECOND;
+
+/// What a clock shows at the beginning of the run; `None`: it is none that Flick keeps.
+fn beginning(clock: c_int) -> Option<u64> {
+    match clock {
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => Some(DATE),
+        libc::CLOCK_MONOTONIC
+        | libc::CLOCK_MONOTONIC_RAW
+        | libc::CLOCK_MONOTONIC_COARSE
+        | libc::CLOCK_BOOTTIME => Some(SINCE_START),
+        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => Some(0),
+        _ => None,
+    }
+}
+
+/// Nanoseconds of the machine's clock.
+fn of_machine(clock: c_int) -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let place = ptr::from_mut(&mut time) as usize;
+    // SAFETY: a clock's number, and a place for a time.
+    unsafe { system_call(libc::SYS_clock_gettime, [clock as usize, place, 0, 0]) };
+    nanoseconds(&time)
+}
+
+fn nanoseconds(time: &libc::timespec) -> u64 {
+    u64::try_from(time.tv_sec)
+        .unwrap_or(0)
+        .saturating_mul(SECOND)
+        .saturating_add(time.tv_nsec as u64)
+}
+
+/// What `clock` shows to the calling thread. Nanoseconds.
+fn now(clock: c_int) -> Option<u64> {
+    let beginning = beginning(clock)?;
+    Some(beginning + picoseconds(state::current()?.now()) / 1000)
+}
+
+/// The time at which `clock` shows what is at `time`, in the order of threads; `None`: never, or
+/// the C library's function will complain.
+pub fn deadline(here: &Here, clock: c_int, time: usize) -> Option<u64> {
+    // SAFETY: null, or the program's time.
+    let time = nanoseconds(unsafe { (time as *const libc::timespec).as_ref() }?);
+    let shown = match clocks_are_virtual() {
+        true => now(clock)?,
+        false => {
+            here.not_exact();
+            of_machine(clock)
+        }
+    };
+    let left = time.saturating_sub(shown);
+    Some(here.now().saturating_add(left.saturating_mul(1000)))
+}
+
+/// The time that is as far away as what is at `time`, in the order of threads.
+pub fn timeout(here: &Here, time: usize) -> Option<u64> {
+    // SAFETY: null, or the program's time.
+    let time = nanoseconds(unsafe { (time as *const libc::timespec).as_ref() }?);
+    Some(here.now().saturating_add(time.saturating_mul(1000)))
+}
+
+/// Nanoseconds until `clock` shows what is at `time`.
+pub fn left(clock: c_int, time: &libc::timespec) -> Option<u64> {
+    Some(nanoseconds(time).saturating_sub(now(clock)?))
+}
+
+/// Of a duration.
+pub fn length(time: &libc::timespec) -> u64 {
+    nanoseconds(time)
+}
+
+fn timespec(time: u64) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (time / SECOND) as i64,
+        tv_nsec: (time % SECOND) as i64,
+    }
+}
+
+asked! {
+    clock_gettime(arguments, _place) {
+        let [clock, to, ..] = *arguments;
+        let to = to as *mut libc::timespec;
+        match now(clock as c_int) {
+            Some(time) if !to.is_null() => {
+                // SAFETY: the program's place for a time.
+                unsafe { to.write_unaligned(timespec(time)) };
+                Answer::value(0)
+            }
+            _ => Answer::go_on(real!(clock_gettime)),
+        }
+    }
+    gettimeofday(arguments, _place) {
+        let [to, zone, ..] = *arguments;
+        let to = to as *mut libc::timeval;
+        match now(libc::CLOCK_REALTIME) {
+            Some(time) if !to.is_null() && zone == 0 => {
+                let time = timespec(time);
+                // SAFETY: the program's place for a time.
+                unsafe {
+                    to.write_unaligned(libc::timeval {
+                        tv_sec: time.tv_sec,
+                        tv_usec: time.tv_nsec / 1000,
+                    });
+                }
+                Answer::value(0)
+            }
+            _ => Answer::go_on(real!(gettimeofday)),
+        }
+    }
+    time(arguments, _place) {
+        let to = arguments[0] as *mut libc::time_t;
+        match now(libc::CLOCK_REALTIME) {
+            Some(time) => {
+                let time = (time / SECOND) as libc::time_t;
+                if !to.is_null() {
+                    // SAFETY: the program's place for a time.
+                    unsafe { to.write_unaligned(time) };
+                }
+                Answer {
+                    value: time,
+                    next: ptr::null::<c_void>(),
+                }
+            }
+            None => Answer::go_on(real!(time)),
+        }
+    }
+}
