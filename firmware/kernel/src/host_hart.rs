@@ -203,9 +203,10 @@ fn give_up(
     mut message: Option<*const u64>,
 ) -> *mut Context {
     WAITING.0.fetch_and(!(1 << local.hart), AcqRel);
+    // The next descriptor may be sent soon, and a command that runs would swallow its own. An answer that
+    // is on its way opens the slot when it arrives.
+    direct.unit.finish();
     if message.is_none() {
-        // An answer that is on its way opens the slot when it arrives.
-        direct.unit.finish();
         message = direct.close();
         local.host.holds = message.is_some();
     }
