@@ -417,10 +417,13 @@ impl Unit {
         self.set(dtu::endpoint_word(endpoint, 3), 1);
         let to = (host as u16, HOST_ENDPOINT, HOST_ACTIVITY);
         self.set_long_endpoint(sender, HARTS, to, (0, 1), LOG2_DESCRIPTOR_SLOT);
+        let memory = self.first_of_harts + 2 * number + 1;
+        self.set_memory_endpoint(memory, host);
         Some(Direct {
             unit: self.registers,
             endpoint,
             sender,
+            memory,
             slot,
             word1: u64::from(endpoint) << 40 | tile << 48,
         })
