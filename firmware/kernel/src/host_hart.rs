@@ -39,14 +39,16 @@ pub struct Owner {
 
 impl Owner {
     /// Nobody's slot.
-    const NOBODY: Self = Self {
-        number: AtomicU64::new(0),
-        activation: AtomicU64::new(0),
-        returns_to: AtomicU64::new(0),
-        process: AtomicU32::new(0),
-        place: AtomicU16::new(0),
-        ends: AtomicBool::new(false),
-    };
+    const fn nobody() -> Self {
+        Self {
+            number: AtomicU64::new(0),
+            activation: AtomicU64::new(0),
+            returns_to: AtomicU64::new(0),
+            process: AtomicU32::new(0),
+            place: AtomicU16::new(0),
+            ends: AtomicBool::new(false),
+        }
+    }
 
     /// The slot of a number, or of what `satp` has of it.
     pub fn of(number: u64) -> &'static Self {
@@ -54,7 +56,7 @@ impl Owner {
     }
 }
 
-static OWNERS_BY_SLOT: [Owner; OWNERS] = [const { Owner::NOBODY }; OWNERS];
+static OWNERS_BY_SLOT: [Owner; OWNERS] = [const { Owner::nobody() }; OWNERS];
 
 /// Harts whose threads wait for their owners there, as bits, and [`WANTED`].
 #[repr(align(64))]
@@ -348,10 +350,8 @@ impl HostHart {
         words[3] = owner.activation.load(Relaxed);
         (words[4], words[5]) = (pc, context.x[2]);
         words[7] = context.fcsr;
-        for n in 0..8 {
-            words[8 + n] = context.x[10 + n];
-            words[16 + n] = context.f[10 + n];
-        }
+        words[8..16].copy_from_slice(&context.x[10..18]);
+        words[16..].copy_from_slice(&context.f[10..18]);
         // The unit reads them.
         core::hint::black_box(&*words);
         if core::mem::take(&mut self.holds) {
