@@ -60,6 +60,15 @@ impl Context {
         self.stored = [Stored::default(); 2];
     }
 
+    /// All its registers, as `ThreadState` has them: pc, x1 to x31, f0 to f31, fcsr. A hart loads those of
+    /// floating point.
+    pub fn set_all(&mut self, words: &[u64; 65]) {
+        self.x.copy_from_slice(&words[..32]);
+        self.f.copy_from_slice(&words[32..64]);
+        self.fcsr = words[64] & 0xff;
+        self.float_harts = 0;
+    }
+
     /// Where it goes on.
     pub fn pc(&self) -> u64 {
         self.x[0]

@@ -79,6 +79,10 @@ const fn log2_slot(endpoint: u16) -> u8 {
     }
 }
 
+/// Turns of an empty loop between two looks at a long command: some 100 cycles.
+#[cfg(feature = "host")]
+const PAUSE: u32 = 32;
+
 /// Words of a payload.
 pub type Payload = [u64; PAYLOAD / 8];
 
@@ -262,6 +266,18 @@ impl Registers {
     /// Waits for the end of the command that runs.
     #[inline(always)]
     pub fn finish(&self) {
+        #[cfg(feature = "host")]
+        for look in 0_u32.. {
+            if self.get(dtu::COMMAND) == 0 {
+                return;
+            }
+            // A command that is still on its way to the host will be for long, and each look takes who
+            // simulates the machine as long as many instructions.
+            if look >= 2 {
+                (0..PAUSE).for_each(|n| _ = core::hint::black_box(n));
+            }
+        }
+        #[cfg(not(feature = "host"))]
         while self.get(dtu::COMMAND) != 0 {}
     }
 }
@@ -401,10 +417,13 @@ impl Unit {
         self.set(dtu::endpoint_word(endpoint, 3), 1);
         let to = (host as u16, HOST_ENDPOINT, HOST_ACTIVITY);
         self.set_long_endpoint(sender, HARTS, to, (0, 1), LOG2_DESCRIPTOR_SLOT);
+        let memory = self.first_of_harts + 2 * number + 1;
+        self.set_memory_endpoint(memory, host);
         Some(Direct {
             unit: self.registers,
             endpoint,
             sender,
+            memory,
             slot,
             word1: u64::from(endpoint) << 40 | tile << 48,
         })

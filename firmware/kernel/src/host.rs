@@ -2,7 +2,7 @@
 //! the host makes a thread, or lets it go on. When the thread leaves its code, its owner gets one.
 use core::sync::atomic::Ordering::Relaxed;
 
-use flick_abi::card::{Error, FOR_EVER, NORMAL_PRIORITY, ThreadState};
+use flick_abi::card::{Error, FOR_EVER, NORMAL_PRIORITY};
 use flick_abi::descriptor::{
     DESCRIPTOR_CALL, DESCRIPTOR_FAULT, DESCRIPTOR_RETURN, DESCRIPTOR_SLOTS, DESCRIPTOR_WORDS,
     Descriptor, HOST_ACTIVITY, HOST_ENDPOINT, HOST_MODE, LOG2_DESCRIPTOR_SLOT, OWNER_BITS,
@@ -17,7 +17,7 @@ use flick_kernel_core::threads::{Place, State, Wait};
 use crate::calls::ILLEGAL;
 use crate::direct::Direct;
 use crate::dtu::{HOST, KERNEL, Unit};
-use crate::host_hart::{INVERTED_NX, Owner, want_harts};
+use crate::host_hart::{INVERTED_NX, Owner, REGISTERS, want_harts};
 use crate::kernel::{Answer, Caller, Done, Kernel};
 use crate::{csr, csr_read, csr_write, float_state};
 
@@ -29,8 +29,6 @@ pub struct Host {
     /// Harts know that threads wait for harts.
     wants_harts: bool,
 }
-
-const REGISTERS: usize = size_of::<ThreadState>() / 8;
 
 impl Host {
     /// None.
@@ -190,11 +188,7 @@ impl Kernel {
         owner.process.store(asked.process, Relaxed);
         let place = owner.place.load(Relaxed);
         let context = self.context(place);
-        // As `ThreadState` has them: pc, x1 to x31, f0 to f31, fcsr.
-        context.x.copy_from_slice(&words[..32]);
-        context.f.copy_from_slice(&words[32..64]);
-        context.fcsr = words[64] & 0xff;
-        context.float_harts = 0;
+        context.set_all(&words);
         Ok(())
     }
 

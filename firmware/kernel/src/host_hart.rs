@@ -7,9 +7,10 @@
 //! descriptor that comes too late is refused, and the host sends it to the kernel's endpoint.
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering::*};
 
+use flick_abi::card::ThreadState;
 use flick_abi::descriptor::{
-    DESCRIPTOR_CALL, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE, DESCRIPTOR_VERSION, DESCRIPTOR_WORDS,
-    HOST_END, HOST_MODE, OWNERS,
+    DESCRIPTOR_CALL, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE, DESCRIPTOR_VERSION,
+    DESCRIPTOR_WORDS, HOST_END, HOST_MODE, OWNERS,
 };
 use flick_abi::dtu::{self, Command, CommandWord, HEADER_SIZE, INTERRUPT_BIT};
 use flick_kernel_core::context::Context;
@@ -38,14 +39,16 @@ pub struct Owner {
 
 impl Owner {
     /// Nobody's slot.
-    const NOBODY: Self = Self {
-        number: AtomicU64::new(0),
-        activation: AtomicU64::new(0),
-        returns_to: AtomicU64::new(0),
-        process: AtomicU32::new(0),
-        place: AtomicU16::new(0),
-        ends: AtomicBool::new(false),
-    };
+    const fn nobody() -> Self {
+        Self {
+            number: AtomicU64::new(0),
+            activation: AtomicU64::new(0),
+            returns_to: AtomicU64::new(0),
+            process: AtomicU32::new(0),
+            place: AtomicU16::new(0),
+            ends: AtomicBool::new(false),
+        }
+    }
 
     /// The slot of a number, or of what `satp` has of it.
     pub fn of(number: u64) -> &'static Self {
@@ -53,7 +56,7 @@ impl Owner {
     }
 }
 
-static OWNERS_BY_SLOT: [Owner; OWNERS] = [const { Owner::NOBODY }; OWNERS];
+static OWNERS_BY_SLOT: [Owner; OWNERS] = [const { Owner::nobody() }; OWNERS];
 
 /// Harts whose threads wait for their owners there, as bits, and [`WANTED`].
 #[repr(align(64))]
@@ -96,6 +99,8 @@ pub struct Direct {
     pub endpoint: u16,
     /// That which sends to the host.
     pub sender: u16,
+    /// That which reaches the process's memory.
+    pub memory: u16,
     /// The slot of its endpoint.
     pub slot: u64,
     /// Word 1 of its descriptors, without the process.
@@ -185,9 +190,20 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
     WAITING.0.fetch_and(!bit, AcqRel);
     let message = direct.close();
     local.host.holds = message.is_some();
-    match message.and_then(|message| take(owner, &direct, context, message)) {
-        Some(Floats::Same) => {}
-        Some(Floats::Others) => float_state::load(local, context),
+    let taken = message.and_then(|message| {
+        take(owner, &direct, context, message).or_else(|| {
+            let at = local.host.outgoing.as_ptr().addr() as u64;
+            resume(owner, &direct, (context, at), message)
+        })
+    });
+    match taken {
+        Some(Others::No) => {}
+        Some(Others::Floats) => float_state::load(local, context),
+        Some(Others::All) => {
+            float_state::load(local, context);
+            // Bit 0: `trap_entry.S` loads all of them.
+            return Some(local.context.map_addr(|at| at | 1));
+        }
         None => return Some(give_up(local, &direct, message)),
     }
     Some(local.context)
@@ -203,9 +219,10 @@ fn give_up(
     mut message: Option<*const u64>,
 ) -> *mut Context {
     WAITING.0.fetch_and(!(1 << local.hart), AcqRel);
+    // The next descriptor may be sent soon, and a command that runs would swallow its own. An answer that
+    // is on its way opens the slot when it arrives.
+    direct.unit.finish();
     if message.is_none() {
-        // An answer that is on its way opens the slot when it arrives.
-        direct.unit.finish();
         message = direct.close();
         local.host.holds = message.is_some();
     }
@@ -213,10 +230,12 @@ fn give_up(
     user_hart::remote(local, AWAY, [message, 0, 0, 0, 0, 0])
 }
 
-/// Are floating-point registers others than before?
-enum Floats {
-    Same,
-    Others,
+/// Which registers are others than before, besides those that a call may change?
+enum Others {
+    No,
+    /// Those of floating point.
+    Floats,
+    All,
 }
 
 /// The thread goes on as its owner says. `None`: the kernel hart has to look at it.
@@ -226,7 +245,7 @@ fn take(
     direct: &Direct,
     context: &mut Context,
     message: *const u64,
-) -> Option<Floats> {
+) -> Option<Others> {
     const CALL: u64 = first_word(DESCRIPTOR_CALL);
     const RETURN: u64 = first_word(DESCRIPTOR_RETURN);
     // SAFETY: the unit has written a descriptor there, and nothing more before the slot is open.
@@ -270,12 +289,50 @@ fn take(
         (2..8).for_each(&mut set);
     }
     if differ == 0 {
-        return Some(Floats::Same);
+        return Some(Others::No);
     }
     context.fcsr = fcsr.into();
     context.float_harts = 0;
-    Some(Floats::Others)
+    Some(Others::Floats)
 }
+
+/// The thread goes on with all registers, which are in its process's memory. `None`: it does not.
+/// `outgoing`: what the unit's address is otherwise.
+#[inline(never)]
+fn resume(
+    owner: &Owner,
+    direct: &Direct,
+    (context, outgoing): (&mut Context, u64),
+    message: *const u64,
+) -> Option<Others> {
+    // SAFETY: as in `take`.
+    let word = |n: usize| unsafe { message.add(n).read_volatile() };
+    let (one, registers) = (word(1), word(6));
+    let is_resume = word(0) == first_word(DESCRIPTOR_RESUME);
+    let is_ours = word(2) == owner.number.load(Relaxed) && (one ^ direct.word1) & ADDRESSEE == 0;
+    let is_place = registers < HOST_END && registers.is_multiple_of(8);
+    if !(is_resume && is_ours && is_place) {
+        return None;
+    }
+    let mut words = [0; REGISTERS];
+    let unit = direct.unit;
+    unit.set(dtu::ADDRESS, words.as_mut_ptr().addr() as u64);
+    unit.set(dtu::SIZE, size_of_val(&words) as u64);
+    unit.set(dtu::OFFSET, registers);
+    let copied = unit.execute(CommandWord::new(Command::Read, direct.memory));
+    unit.set(dtu::ADDRESS, outgoing);
+    unit.set(dtu::SIZE, DESCRIPTOR_SIZE as u64);
+    // The unit has written them.
+    core::hint::black_box(&mut words);
+    copied.ok()?;
+    owner.activation.store(word(3), Relaxed);
+    owner.process.store(one as u32, Relaxed);
+    context.set_all(&words);
+    Some(Others::All)
+}
+
+/// Words of the registers in the process's memory.
+pub const REGISTERS: usize = size_of::<ThreadState>() / 8;
 
 impl HostHart {
     /// Sends where the thread has gone to, and opens the slot.
@@ -293,10 +350,8 @@ impl HostHart {
         words[3] = owner.activation.load(Relaxed);
         (words[4], words[5]) = (pc, context.x[2]);
         words[7] = context.fcsr;
-        for n in 0..8 {
-            words[8 + n] = context.x[10 + n];
-            words[16 + n] = context.f[10 + n];
-        }
+        words[8..16].copy_from_slice(&context.x[10..18]);
+        words[16..].copy_from_slice(&context.f[10..18]);
         // The unit reads them.
         core::hint::black_box(&*words);
         if core::mem::take(&mut self.holds) {

@@ -180,8 +180,10 @@ impl<A: Accounts> Backend for Card<A> {
                         machine.executed(&executed, &act.context.hart);
                         come = token::go_on(owner.slot());
                     } else {
-                        // Another thread, or a handler of this one, has given the hart back.
+                        // Another thread, or a handler of this one, has given the hart back. The card has
+                        // the registers of before.
                         act.of_backend = RESTORED;
+                        owner.keep(0);
                         match (end, meaning(act)) {
                             (End::Fault(exit), _) => return Event::Fault(exit),
                             (_, Meaning::Code(_)) => {}
