@@ -9,7 +9,7 @@ use crate::descriptor::Descriptor;
 /// The library's file, beside `libflick.so`.
 pub const LIBRARY: &str = "libflick-card.so";
 /// The name of a value of type [`Functions`].
-pub const FUNCTIONS: &CStr = c"__flick_card_1";
+pub const FUNCTIONS: &CStr = c"__flick_card_2";
 
 /// What machine there is to be.
 #[repr(C)]
@@ -50,6 +50,8 @@ pub struct Order {
     pub kind: OrderKind,
     /// Of [`OrderKind::Run`].
     pub hart: u32,
+    /// The extensions that this hart has: `flick_riscv::Isa::bits`.
+    pub extensions: u32,
     /// See `hart`.
     pub owner: u64,
     /// See `hart`.

@@ -11,6 +11,7 @@
 //! | `hart_state.rs` | [`Hart`]: registers and pc; [`Exit`] |
 //! | `core.rs` | [`Core`]: fetch, memory, CSRs, exceptions, interrupts, time |
 //! | `process_core.rs` | [`ProcessCore`]: the core of ordinary programs |
+//! | `lesser_core.rs` | [`LesserCore`]: a core whose hart lacks extensions |
 //! | `code_region.rs` | [`CodeRegion`]: the code of a [`ProcessCore`], and its decode cache |
 //! | `interpreter.rs` | [`run()`] |
 //! | `control.rs` | [`Control`]: when a run ends |
@@ -50,6 +51,7 @@ mod guest_memory;
 mod hart_state;
 mod integer;
 mod interpreter;
+mod lesser_core;
 mod observer;
 mod process_core;
 pub mod vector;
@@ -61,6 +63,7 @@ pub use csr::{CsrAccess, CsrWrite, access_fcsr, number as csr_number};
 pub use guest_memory::{AmoOp, Identity, Memory};
 pub use hart_state::{Cause, Exit, Hart, Trap};
 pub use interpreter::run;
+pub use lesser_core::LesserCore;
 pub use observer::{NoObserver, Observer};
 pub use process_core::ProcessCore;
 

@@ -153,6 +153,16 @@ impl Extension {
     }
 }
 
+/// The instruction in `bits` and the extension that has it, as `sh3add (zba)`; the bits, if no extension of
+/// [`Extension`] has it.
+pub fn instruction_name(bits: u32) -> String {
+    let op = crate::decode(bits).op();
+    match Extension::of(op) {
+        Some(extension) => format!("{} ({})", op.name(), extension.name()),
+        None => format!("{bits:#010x}"),
+    }
+}
+
 /// A hart's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Isa {
@@ -198,6 +208,24 @@ impl Isa {
         own && (insn.len() == 4 || self.has(Extension::C))
     }
 
+    /// The extensions as bits, for [`Isa::of_bits`]. The length of vectors is not in them.
+    pub const fn bits(self) -> u32 {
+        self.extensions
+    }
+
+    /// The extensions that [`Isa::bits`] has given, with the shortest vectors.
+    pub const fn of_bits(extensions: u32) -> Self {
+        Self {
+            extensions,
+            vlen: 128,
+        }
+    }
+
+    /// Has it all extensions of `other`?
+    pub const fn has_all(self, other: Self) -> bool {
+        self.extensions & other.extensions == other.extensions
+    }
+
     /// The value of `misa` (privileged manual, "Machine ISA (misa) Register").
     pub fn misa(self) -> u64 {
         const RV64: u64 = 2 << 62;
@@ -212,9 +240,11 @@ impl Isa {
 
     /// The same, with this extension.
     #[must_use]
-    pub fn with(self, extension: Extension) -> Self {
-        let extensions = self.extensions | 1 << extension as u32;
-        Self { extensions, ..self }
+    pub const fn with(self, extension: Extension) -> Self {
+        Self {
+            extensions: self.extensions | 1 << extension as u32,
+            ..self
+        }
     }
 }
 
@@ -307,6 +337,15 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Isa>(), Err(error), "{text}");
         }
+    }
+
+    #[test]
+    fn sets_of_extensions() {
+        let more: Isa = "rv64gcv_zba_zvl256b".parse().unwrap();
+        let less: Isa = "rv64gc".parse().unwrap();
+        assert!(more.has_all(less) && !less.has_all(more) && more.has_all(more));
+        assert!(Isa::of_bits(more.bits()).has_all(more));
+        assert!(!Isa::of_bits(less.bits()).has(Extension::Zba));
     }
 
     #[test]

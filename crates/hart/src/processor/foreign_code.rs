@@ -2,7 +2,7 @@
 //! stops in front of it. Who owns the code executes it elsewhere, and says what has happened.
 use flick_engine::Hart;
 use flick_engine::fp::fcsr::Fcsr;
-use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER};
+use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER, Isa};
 
 use super::{Privileged, Processor};
 use crate::bus::Bus;
@@ -26,6 +26,11 @@ impl<B: Bus> Processor<'_, B> {
     pub fn host_owner(&self) -> Option<u64> {
         let satp = self.core.registers.satp;
         self.core.is_foreign().then_some(satp & FOREIGN_OWNER)
+    }
+
+    /// What the hart can execute.
+    pub fn isa(&self) -> Isa {
+        self.core.registers.isa
     }
 
     /// The fcsr of the hart between slices.

@@ -50,7 +50,7 @@ unsafe fn with<R>(f: impl FnOnce(&mut Driver) -> R) -> Option<R> {
 
 /// See [`Functions`].
 #[unsafe(no_mangle)]
-pub static __flick_card_1: Functions = Functions {
+pub static __flick_card_2: Functions = Functions {
     open,
     send,
     advance,

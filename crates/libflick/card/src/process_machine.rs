@@ -124,7 +124,7 @@ impl Driver {
             }
             if let Some(lent) = self.machine.take_lent() {
                 order.kind = OrderKind::Run;
-                order.hart = lent.hart as u32;
+                (order.hart, order.extensions) = (lent.hart as u32, lent.isa.bits());
                 (order.owner, order.budget) = (lent.owner, lent.budget);
                 return;
             }

@@ -4,7 +4,7 @@ use flick_abi::descriptor::{HOST_MODE, OWNER_BITS, OWNER_LEFT};
 use flick_engine::Hart;
 
 use flick_device::Time;
-use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER};
+use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER, Isa};
 
 use super::Machine;
 use crate::board::Board;
@@ -23,6 +23,8 @@ pub struct Lent {
     pub owner: u64,
     /// Instructions that the owner may execute.
     pub budget: u64,
+    /// What the hart can execute.
+    pub isa: Isa,
 }
 
 /// Whether there are owners, and the hart that is to be lent.
@@ -61,6 +63,7 @@ impl Machine<'_> {
             hart,
             owner,
             budget,
+            isa: self.harts[hart].processor.isa(),
         });
     }
 

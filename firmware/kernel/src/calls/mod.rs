@@ -80,6 +80,9 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         (None, PREEMPTED) => return Ok(Done::GoesOn),
         #[cfg(feature = "host")]
         (None, EXCEPTION) if kernel.is_foreign(caller.thread) => {
+            if a0 == ILLEGAL && kernel.moves_for(caller, arguments[2], a1) {
+                return Ok(Done::GoesOn);
+            }
             return kernel.foreign_exception(caller.thread, a0, a1);
         }
         (None, EXCEPTION) => return exception(kernel, caller, arguments),

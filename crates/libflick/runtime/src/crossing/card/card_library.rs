@@ -89,6 +89,7 @@ impl Machine {
         let mut order = Order {
             kind: OrderKind::Ended,
             hart: 0,
+            extensions: 0,
             owner: 0,
             budget: 0,
             message: Descriptor::new(DESCRIPTOR_END),
@@ -103,6 +104,14 @@ impl Machine {
         let to = std::ptr::from_mut(to).cast();
         // SAFETY: as above; a hart is passed.
         STACK.call(|| unsafe { (self.0.registers)(hart, to) });
+    }
+
+    /// Instructions of the card's own code so far: of all harts without those of owners.
+    pub fn own_instructions(&mut self) -> u64 {
+        let mut all = [0; 5];
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.counts)(&mut all) });
+        all[0].saturating_sub(all[1])
     }
 
     /// The process is a child of `fork`.

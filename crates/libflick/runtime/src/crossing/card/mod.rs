@@ -16,9 +16,10 @@ use flick_abi::descriptor::{
 };
 use flick_abi::layout::{GATE_VARIADIC, JumpTarget};
 use flick_engine::{
-    Cause, CodeRegion, CsrAccess, Exit, Hart, Identity, InstructionBudget, NoObserver, ProcessCore,
-    Trap, access_fcsr, csr_number,
+    Cause, CodeRegion, CsrAccess, Exit, Hart, Identity, InstructionBudget, LesserCore, NoObserver,
+    ProcessCore, Trap, access_fcsr, csr_number,
 };
+use flick_riscv::Isa;
 
 use super::backend::{Backend, Event};
 use super::next_step::Next;
@@ -43,6 +44,18 @@ const A0: usize = 10;
 
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
 const MEMORY: Identity = unsafe { Identity::new() };
+
+/// What the engine executes of programs.
+const ENGINE: Isa = {
+    use flick_riscv::Extension::*;
+    let all = [M, A, F, D, C, V, Zicond, Zicsr, Zifencei, Zba, Zbb, Zbs];
+    let (mut isa, mut n) = (Isa::of_bits(1 << I as u32), 0);
+    while n < all.len() {
+        isa = isa.with(all[n]);
+        n += 1;
+    }
+    isa
+};
 
 /// Makes the card, or ends the program. Call before gates get their targets.
 pub fn init(config: &Config) {
@@ -127,6 +140,8 @@ impl<A: Accounts> Backend for Card<A> {
             token::leave();
         }
         let mut state = None;
+        // The instruction that the last hart lacks, and what the card had executed then.
+        let mut lacking: Option<(u64, u64)> = None;
         let mut come = token::cross(owner.slot(), request(act, owner, &mut state));
         loop {
             match come {
@@ -140,19 +155,27 @@ impl<A: Accounts> Backend for Card<A> {
                     act.of_backend = RESTORED;
                     return event(act, &message);
                 }
-                Come::Run(hart, budget) => {
+                Come::Run(hart, isa, budget) => {
                     // SAFETY: the thread has the token.
-                    unsafe { Machine::get() }.registers(hart, &mut act.context.hart);
+                    let mut machine = unsafe { Machine::get() };
+                    machine.registers(hart, &mut act.context.hart);
+                    if let Some((pc, before)) = lacking.take() {
+                        let cost = machine.own_instructions().saturating_sub(before);
+                        A::migrated(owner.slot(), pc, cost);
+                    }
                     let loan = token::lend(owner.slot(), hart);
                     owner.set_loan(loan);
                     drop(blocked);
-                    let (end, left) = run::<A>(act, budget);
+                    let (end, left) = run::<A>(act, isa, budget);
                     blocked = BlockedSignals::new();
                     if owner.take_loan() == Some(loan) && token::take_back(loan) {
                         let back = back(act, end);
                         // SAFETY: as above.
                         let mut machine = unsafe { Machine::get() };
                         machine.executed(hart, budget - left, &act.context.hart, back);
+                        if A::COUNT && back.cause == ILLEGAL {
+                            lacking = Some((act.context.hart.pc, machine.own_instructions()));
+                        }
                         come = token::go_on(owner.slot());
                     } else {
                         // Another thread, or a handler of this one, has given the hart back.
@@ -283,8 +306,9 @@ fn meaning(act: &mut Entered) -> Meaning {
     }
 }
 
-/// Executes the code of `act` from `hart.pc` on, so many instructions at most. Returns how many are left.
-fn run<A: Accounts>(act: &mut Entered, budget: u64) -> (End, u64) {
+/// Executes the code of `act` from `hart.pc` on as a hart with these extensions, so many instructions at
+/// most. Returns how many are left.
+fn run<A: Accounts>(act: &mut Entered, isa: Isa, budget: u64) -> (End, u64) {
     let mut budget = InstructionBudget { left: budget };
     loop {
         let region = match meaning(act) {
@@ -293,7 +317,7 @@ fn run<A: Accounts>(act: &mut Entered, budget: u64) -> (End, u64) {
                 return (End::Leaves(act.context.hart.pc), budget.left);
             }
         };
-        match execute::<A>(act, region, &mut budget) {
+        match execute::<A>(act, region, isa, &mut budget) {
             Exit::Leave => {}
             Exit::Budget => return (End::Budget, 0),
             exit => return (End::Fault(exit), budget.left),
@@ -304,6 +328,7 @@ fn run<A: Accounts>(act: &mut Entered, budget: u64) -> (End, u64) {
 fn execute<A: Accounts>(
     act: &mut Entered,
     code: &CodeRegion,
+    isa: Isa,
     left: &mut InstructionBudget,
 ) -> Exit {
     if let Some(exit) = A::observe(&mut act.context, &MEMORY, code) {
@@ -312,7 +337,12 @@ fn execute<A: Accounts>(
     let before = left.left;
     let hart = &mut act.context.hart;
     let mut core = ProcessCore::new(&MEMORY, code);
-    let exit = flick_engine::run(hart, &mut core, &mut NoObserver, left);
+    let exit = if isa.has_all(ENGINE) {
+        flick_engine::run(hart, &mut core, &mut NoObserver, left)
+    } else {
+        let mut core = LesserCore::new(core, isa);
+        flick_engine::run(hart, &mut core, &mut NoObserver, left)
+    };
     if A::COUNT {
         act.context.retired += before - left.left;
     }

@@ -11,6 +11,8 @@ use flick_abi::card_interface::{Order, OrderKind};
 use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
 use flick_engine::Hart;
 
+use flick_riscv::Isa;
+
 use super::card_library::{Back, Machine};
 use crate::os::fatal;
 
@@ -114,8 +116,8 @@ fn is_owner(slot: usize, number: u64) -> bool {
 
 /// What has come for the calling thread. It has the token.
 pub enum Come {
-    /// It executes its code on a hart, so many instructions at most.
-    Run(u32, u64),
+    /// It executes its code on a hart with these extensions, so many instructions at most.
+    Run(u32, Isa, u64),
     Message(Descriptor),
 }
 
@@ -248,7 +250,7 @@ fn drive_to(slot: u32) -> Come {
 
 fn come(order: &Order) -> Come {
     match order.kind {
-        OrderKind::Run => Come::Run(order.hart, order.budget),
+        OrderKind::Run => Come::Run(order.hart, Isa::of_bits(order.extensions), order.budget),
         _ => Come::Message(order.message),
     }
 }
