@@ -52,6 +52,24 @@ verdict $? "thrashing is compiled"
 timeout 60 "$flick" machine stat --machine spike-rvv --program thrashing >thrashing.out 2>&1
 grep -q '^thrashing.c:[0-9]*: v-config (v)  *200 ' thrashing.out && grep -q '^thrashing: hints' thrashing.out
 verdict $? "thrashing has a line, and a name"
+# Threads of the host: the same program inline, and on a card whose harts differ.
+if [ -e "$card/kernel-host.elf" ]; then
+  "$flick_cc" -g -O2 -Wall -Wextra -Werror -pthread -o host "$here/migration/host.c" && ./host >host.expected
+  verdict $? "a program of the host is compiled"
+  FLICK_BACKEND=card FLICK_MACHINE=$here/migration/unequal_card.toml timeout 60 "$flick" stat -o host.stat ./host | diff host.expected -
+  verdict $? "threads of the host move"
+  grep -q 'host.c:[0-9]*: cpop (zbb)$' host.stat && grep -q '^ thrashing: threads' host.stat
+  verdict $? "their migrations have a line, and thrashing a name"
+  FLICK_BACKEND=card timeout 60 "$flick" stat -o alike.stat ./host | diff host.expected - && ! grep -q migrations alike.stat
+  verdict $? "where harts are alike nothing moves"
+  # No hart has what the code needs.
+  sed '/^name = "bits"/,/^isa/s/^isa = .*/isa = "rv64gc_zicntr_zihpm_sstc_svadu"/' "$here/migration/unequal_card.toml" >lesser.toml
+  FLICK_BACKEND=card FLICK_MACHINE=$PWD/lesser.toml timeout 60 ./host >lesser.out 2>lesser.err
+  [ $? = 132 ] && grep -q 'FLK0501.*SIGILL' lesser.err
+  verdict $? "an instruction that no hart has, in a program of the host"
+else
+  skip "threads of the host" "no kernel-host.elf (make says why)"
+fi
 timeout 120 "$flick" bench paper migration --quick -o results >page.md 2>log
 verdict $? "the measurements end"
 timeout 60 "$flick" bench paper migration --only-report -o results 2>>log | diff page.md -

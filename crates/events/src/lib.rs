@@ -74,6 +74,28 @@ pub struct Calls {
     pub count: u64,
 }
 
+/// Migrations of threads between harts of the card for one instruction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Migrations {
+    /// How many there were.
+    pub count: u64,
+    /// How many threads have migrated.
+    pub threads: u64,
+    /// Instructions of the card's harts that they took.
+    pub cost: u64,
+    /// Name and extension of the instruction.
+    pub instruction: String,
+    /// Source line, or function.
+    pub place: String,
+}
+
+impl Migrations {
+    /// Those that a thread would save which stays on a hart with the extension.
+    pub fn avoidable(&self) -> u64 {
+        self.count.saturating_sub(self.threads)
+    }
+}
+
 /// Why calls of a placed function ran its host copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
@@ -143,6 +165,8 @@ pub struct Summary {
     pub heap_live: u64,
     /// Most address space in use by NxP stacks at any time.
     pub stack_peak: u64,
+    /// Where threads moved to another hart of the card, which has an extension.
+    pub migrations: Vec<Migrations>,
     /// Wall-clock time since the process started.
     pub elapsed: u64,
     /// User time of all threads.

@@ -16,7 +16,7 @@
 //! change of meaning gets a new version, which this reader refuses.
 
 use crate::lines::{escape, push, unescape};
-use crate::{Calls, Cause, Heap, Offload, Summary, Trigger};
+use crate::{Calls, Cause, Heap, Migrations, Offload, Summary, Trigger};
 
 /// The version of the format that this crate writes and reads.
 pub const VERSION: u32 = 1;
@@ -94,6 +94,16 @@ impl Summary {
                     "on-host {} {} {function}\t{module}",
                     name.map_or("", |(name, _)| name),
                     c.count
+                ),
+            );
+        }
+        for m in &self.migrations {
+            let (instruction, place) = (escape(&m.instruction), escape(&m.place));
+            push(
+                &mut out,
+                format_args!(
+                    "migration {} {} {} {instruction}\t{place}",
+                    m.count, m.threads, m.cost
                 ),
             );
         }
@@ -192,6 +202,7 @@ impl Summary {
                 let (_, cause) = CAUSES.iter().find(|(known, _)| *known == name)?;
                 self.on_host.push((*cause, calls(rest)?));
             }
+            "migration" => self.migrations.push(migrations(value)?),
             "file" => self.files.push(unescape(value)?),
             "trace-lost" => self.trace_lost = Some(unescape(value)?),
             key if key.starts_with(crate::card::PREFIX) => {
@@ -219,6 +230,21 @@ pub(crate) fn calls(text: &str) -> Option<Calls> {
         function: unescape(function)?,
         module: unescape(module)?,
         count: count.parse().ok()?,
+    })
+}
+
+/// `COUNT THREADS COST INSTRUCTION<TAB>PLACE`
+fn migrations(text: &str) -> Option<Migrations> {
+    let mut words = text.splitn(4, ' ');
+    let mut number = || words.next()?.parse().ok();
+    let (count, threads, cost) = (number()?, number()?, number()?);
+    let (instruction, place) = words.next()?.split_once('\t')?;
+    Some(Migrations {
+        count,
+        threads,
+        cost,
+        instruction: unescape(instruction)?,
+        place: unescape(place)?,
     })
 }
 
@@ -305,6 +331,13 @@ mod tests {
                 ),
                 (Cause::Off, Calls::default()),
             ],
+            migrations: vec![Migrations {
+                count: 15,
+                threads: 16,
+                cost: u64::MAX,
+                instruction: "sh3add (zba)".into(),
+                place: "a\tb.c:4".into(),
+            }],
             files: vec!["/a b/\tc".into(), "libx.so".into()],
             threads: 4,
             region_size: 5,

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use crate::number::{bytes, counted, grouped};
 use flick_names::Demangle;
 
-use crate::{Calls, Cause, Heap, Offload, Summary, Trigger};
+use crate::{Calls, Cause, Heap, Migrations, Offload, Summary, Trigger};
 
 /// How many functions a list shows before the rest becomes one line.
 const LONGEST_LIST: usize = 30;
@@ -155,6 +155,7 @@ impl Display for Text<'_> {
         if let Some(card) = &s.card {
             card.text(f, self.view.demangle)?;
         }
+        self.migrations(f)?;
         if let Some(timed) = &s.timed {
             let text = crate::timed_render::Text {
                 timed,
@@ -259,8 +260,90 @@ impl Text<'_> {
     }
 }
 
+/// Migrations that take more than this part of the harts' instructions are thrashing.
+const THRASHES: f64 = 0.05;
+
+impl Text<'_> {
+    /// Instructions that threads moved to other harts for, the most frequent first.
+    fn migrations(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let s = self.summary;
+        let mut rows: Vec<&Migrations> = s.migrations.iter().collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        rows.sort_by(|a, b| (b.count, &a.place).cmp(&(a.count, &b.place)));
+        writeln!(
+            f,
+            "\n {:>20}  {:>10}  {:>13}  {:>13}  migrations to harts with an extension",
+            "count", "a thousand", "instructions", "staying saves"
+        )?;
+        let shown = if self.view.all {
+            rows.len()
+        } else {
+            LONGEST_LIST
+        };
+        for m in rows.iter().take(shown) {
+            writeln!(
+                f,
+                " {:>20}  {:>10.3}  {:>13}  {:>13}  {}: {}",
+                grouped(m.count),
+                1e3 * m.count as f64 / s.instructions.max(1) as f64,
+                grouped(m.cost),
+                grouped(saved(m)),
+                self.view.demangle.apply(&m.place),
+                m.instruction
+            )?;
+        }
+        let spent: u64 = rows.iter().map(|m| saved(m)).sum();
+        let share = spent as f64 / (spent + s.instructions).max(1) as f64;
+        if share > THRASHES {
+            writeln!(
+                f,
+                " thrashing: threads that stay on harts with the extensions would save {:.0} % of the harts' \
+                 instructions",
+                100.0 * share
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// What a thread would save by staying.
+fn saved(m: &Migrations) -> u64 {
+    (m.cost as f64 * m.avoidable() as f64 / m.count.max(1) as f64) as u64
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn thrashing_is_named() {
+        let mut s = Summary {
+            migrations: vec![Migrations {
+                count: 200,
+                threads: 2,
+                cost: 200_000,
+                instruction: "sh3add (zba)".into(),
+                place: "a.c:4".into(),
+            }],
+            instructions: 10_000,
+            ..Summary::default()
+        };
+        let text = s.text(View::default()).to_string();
+        let row = "200      20.000        200,000        198,000  a.c:4: sh3add (zba)\n";
+        assert!(text.contains(row), "{text}");
+        assert!(
+            text.contains(" thrashing: ") && text.contains(" 95 % "),
+            "{text}"
+        );
+        // Each thread has moved once.
+        s.migrations[0].threads = 200;
+        let text = s.text(View::default()).to_string();
+        assert!(
+            text.contains(" 0  a.c:4") && !text.contains("thrashing"),
+            "{text}"
+        );
+    }
+
     use super::*;
 
     fn calls(function: &str, module: &str, count: u64) -> Calls {

@@ -176,6 +176,16 @@ static NEEDED: [u32; Op::COUNT] = {
     all
 };
 
+/// The instruction in `bits` and the extension that has it, as `sh3add (zba)`; the bits, if no extension of
+/// [`Extension`] has it.
+pub fn instruction_name(bits: u32) -> String {
+    let op = crate::decode(bits).op();
+    match Extension::of(op) {
+        Some(extension) => format!("{} ({})", op.name(), extension.name()),
+        None => format!("{bits:#010x}"),
+    }
+}
+
 /// A hart's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Isa {
@@ -258,9 +268,11 @@ impl Isa {
 
     /// The same, with this extension.
     #[must_use]
-    pub fn with(self, extension: Extension) -> Self {
-        let extensions = self.extensions | 1 << extension as u32;
-        Self { extensions, ..self }
+    pub const fn with(self, extension: Extension) -> Self {
+        Self {
+            extensions: self.extensions | 1 << extension as u32,
+            ..self
+        }
     }
 }
 
@@ -353,6 +365,15 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Isa>(), Err(error), "{text}");
         }
+    }
+
+    #[test]
+    fn sets_of_extensions() {
+        let more: Isa = "rv64gcv_zba_zvl256b".parse().unwrap();
+        let less: Isa = "rv64gc".parse().unwrap();
+        assert!(more.has_all(less) && !less.has_all(more) && more.has_all(more));
+        assert!(Isa::of_bits(more.bits()).has_all(more));
+        assert!(!Isa::of_bits(less.bits()).has(Extension::Zba));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Migrations of threads to harts that have an extension, by the instruction that their harts lacked.
 use std::collections::{BTreeMap, BTreeSet};
 
-use flick_riscv::{Extension, decode};
+use flick_riscv::instruction_name;
 
 /// The migrations for an instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,11 +17,7 @@ pub struct Moves {
 impl Moves {
     /// The instruction, and the extension that has it.
     pub fn instruction(&self) -> String {
-        let op = decode(self.word).op();
-        match Extension::of(op) {
-            Some(extension) => format!("{} ({})", op.name(), extension.name()),
-            None => format!("{:#010x}", self.word),
-        }
+        instruction_name(self.word)
     }
 
     /// Those that a thread would save which says once what it needs, and stays.

@@ -4,7 +4,7 @@ use flick_engine::{CodeRegion, Exit, Memory, ProcessCore, Unlimited};
 use flick_translator::Context;
 
 use super::device_check::{self, Watcher};
-use super::{stats, timed};
+use super::{migrations, stats, timed};
 use crate::thread::entered::Entered;
 
 /// What the crossing reports. Each call comes where the thread changes sides, or where NxP code
@@ -30,6 +30,10 @@ pub trait Accounts {
 
     /// The instructions that `context.retired` counts are over.
     fn instructions(context: &mut Context);
+
+    /// The thread of a slot of the card has moved to another hart for the instruction at `pc`, which took
+    /// so many instructions of the card.
+    fn migrated(slot: u32, pc: u64, cost: u64);
 
     /// Runs the hart from its pc under an observer of an account, if one is to see each
     /// instruction, until it leaves the code, or in a timed run until a time of the thread's.
@@ -65,6 +69,9 @@ impl Accounts for Closed {
 
     #[inline]
     fn instructions(_context: &mut Context) {}
+
+    #[inline]
+    fn migrated(_slot: u32, _pc: u64, _cost: u64) {}
 
     #[inline]
     fn observe<M: Memory>(
@@ -116,6 +123,12 @@ impl Accounts for Open {
 
     fn instructions(context: &mut Context) {
         stats::instructions(std::mem::take(&mut context.retired));
+    }
+
+    fn migrated(slot: u32, pc: u64, cost: u64) {
+        if stats::enabled() {
+            migrations::add(slot, pc, cost);
+        }
     }
 
     fn observe<M: Memory>(

@@ -2,6 +2,7 @@
 pub mod device_check;
 pub(crate) mod gate_counts;
 pub(crate) mod hook;
+mod migrations;
 pub mod stats;
 pub(crate) mod symbols;
 pub mod timed;

@@ -17,7 +17,7 @@ use flick_events::card::Card;
 use flick_events::{Calls, Cause, Heap, Offload, Summary, Trigger, View};
 use flick_sync::Tally;
 
-use crate::accounts::{gate_counts, symbols, timed};
+use crate::accounts::{gate_counts, migrations, symbols, timed};
 use crate::config::{self, Statistics};
 use crate::heap::{policy, usage};
 use crate::locks::order::STATISTICS;
@@ -145,6 +145,7 @@ extern "C" fn forked() {
         counter.store(0, Relaxed);
     }
     HOST_CALLS.reset();
+    migrations::reset();
     usage::forked();
     gate_counts::reset();
     let reset = |gate: &Gate| gate.early_calls.store(0, Relaxed);
@@ -296,6 +297,7 @@ pub fn summary() -> Summary {
         translations: translated.translations,
         on_host,
         files,
+        migrations: migrations::all(),
         threads: nxp_stack::acquired() as u64,
         region_size: nxp_region::size() as u64,
         heap_peak: usage::peak() as u64,

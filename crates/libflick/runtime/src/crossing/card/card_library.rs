@@ -106,6 +106,14 @@ impl Machine {
         STACK.call(|| unsafe { (self.0.registers)(hart, to) });
     }
 
+    /// Instructions of the card's own code so far: of all harts without those of owners.
+    pub fn own_instructions(&mut self) -> u64 {
+        let mut all = [0; 5];
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.counts)(&mut all) });
+        all[0].saturating_sub(all[1])
+    }
+
     /// The process is a child of `fork`.
     pub fn forked(&mut self) {
         // SAFETY: as above.

@@ -20,7 +20,6 @@ use flick_engine::{
     Cause, CodeRegion, CsrAccess, Exit, Hart, Identity, InstructionBudget, LimitedCore, NoObserver,
     ProcessCore, Trap, access_fcsr, csr_number,
 };
-
 use flick_riscv::Isa;
 
 use super::backend::{Backend, Event};
@@ -132,6 +131,8 @@ impl<A: Accounts> Backend for Card<A> {
             token::leave();
         }
         let mut is_first = true;
+        // The instruction that the last hart lacks, and what the card had executed then.
+        let mut lacking: Option<(u64, u64)> = None;
         let mut come = request::<A>(act, owner);
         loop {
             match come {
@@ -157,7 +158,12 @@ impl<A: Accounts> Backend for Card<A> {
                 } => {
                     goes_on_at::<A>(time, Way::To);
                     // SAFETY: the thread has the token.
-                    unsafe { Machine::get() }.registers(hart, &mut act.context.hart);
+                    let mut machine = unsafe { Machine::get() };
+                    machine.registers(hart, &mut act.context.hart);
+                    if let Some((pc, before)) = lacking.take() {
+                        let cost = machine.own_instructions().saturating_sub(before);
+                        A::migrated(owner.slot(), pc, cost);
+                    }
                     let loan = token::lend(owner.slot(), hart);
                     owner.set_loan(loan);
                     drop(blocked);
@@ -178,6 +184,9 @@ impl<A: Accounts> Backend for Card<A> {
                         }
                         is_first = false;
                         machine.executed(&executed, &act.context.hart);
+                        if A::COUNT && executed.cause == ILLEGAL {
+                            lacking = Some((act.context.hart.pc, machine.own_instructions()));
+                        }
                         come = token::go_on(owner.slot());
                     } else {
                         // Another thread, or a handler of this one, has given the hart back. The card has
