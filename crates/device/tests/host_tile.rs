@@ -234,7 +234,12 @@ fn a_descriptor_of_a_later_time_comes_then() {
     assert!(world.give_at(&call(3), third));
     assert!(world.give_at(&call(2), second));
     assert!(world.give(&call(1)));
-    assert_eq!(world.host.input(&[0; DESCRIPTOR_SIZE + 3], &mut world.outside), 0);
+    assert_eq!(
+        world
+            .host
+            .input(&[0; DESCRIPTOR_SIZE + 3], &mut world.outside),
+        0
+    );
     assert_eq!(world.host.input(&[0; 3], &mut world.outside), 0);
     world.pass();
     assert_eq!(world.take(), Some(call(1)));
@@ -251,7 +256,11 @@ fn a_descriptor_of_a_later_time_comes_then() {
         };
         assert_eq!(taken, call(number));
         assert!(world.outside.now >= time);
-        assert!(world.outside.now < time + 200_000_000, "{}", world.outside.now);
+        assert!(
+            world.outside.now < time + 200_000_000,
+            "{}",
+            world.outside.now
+        );
     }
     // What is past comes at once.
     assert!(world.give_at(&call(4), 5));

@@ -93,7 +93,10 @@ fn settings_choose_how_many_tiles_there_are() {
 fn settings_may_stand_behind_a_name() {
     let load = |name: &str| super::Machine::load(name, &["tile.0.name=b".to_owned()]);
     let machine = load("virt,harts=2,timebase=5 MHz").unwrap();
-    assert_eq!((machine.tiles[0].harts.len(), machine.timebase), (2, 5_000_000));
+    assert_eq!(
+        (machine.tiles[0].harts.len(), machine.timebase),
+        (2, 5_000_000)
+    );
     assert_eq!(machine.tiles[0].name, "b");
     let error = load("virt,harts").unwrap_err();
     assert!(error.to_string().contains("it has no ="), "{error}");
