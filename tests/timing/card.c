@@ -1,6 +1,7 @@
-/* Calls of an NxP function that does nothing, of one that calls the host, and of one that works: the
- * virtual time of each in picoseconds. tests/timing/card.sh runs it on a card. */
+/* Calls of an NxP function that does nothing, of one that calls the host, and of one that works:
+ * the virtual time of each in picoseconds. tests/timing/card.sh runs it on a card. */
 #include <flick.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -19,6 +20,11 @@ FLICK_NXP __attribute__((noinline)) static uint64_t works(const uint64_t *nodes,
   while (steps-- > 0)
     at = nodes[at];
   return at;
+}
+
+static void *works_too(void *nodes) {
+  works(nodes, NODES);
+  return NULL;
 }
 
 static uint64_t now(void) {
@@ -54,6 +60,14 @@ int main(void) {
   begin = now();
   at += works(nodes, 100 + 8 * NODES);
   uint64_t work = now() - begin - short_work;
+  /* What a thread does is a part of the time without migration, too. */
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, works_too, nodes) != 0 || pthread_join(thread, NULL) != 0)
+    return 1;
+  struct flick_prediction end;
+  if (flick_predict(&end) != 0)
+    return 1;
+  printf("staying %llu\n", (unsigned long long)end.staying_ps);
   printf("null %llu\nnested %llu\nwork %llu\n", (unsigned long long)null,
          (unsigned long long)(both - null), (unsigned long long)work);
   flick_free(nodes);

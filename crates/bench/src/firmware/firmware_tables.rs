@@ -80,7 +80,8 @@ pub fn parts(results: &Results) -> Vec<Vec<String>> {
         for column in &columns {
             let (platform, firmware) = column[row];
             cells.push(markdown::figure(platform, 2));
-            cells.push(format!("{firmware:.2}"));
+            // Not -0.00.
+            cells.push(format!("{:.2}", (firmware * 100.0).round() / 100.0 + 0.0));
         }
         lines.push(cells);
     }

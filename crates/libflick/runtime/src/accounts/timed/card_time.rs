@@ -18,9 +18,9 @@ pub const WAYS: [&str; 2] = ["to the code on the card", "from the code on the ca
 /// Femtoseconds of a picosecond, the machine's unit.
 const PICOSECOND: u128 = 1000;
 
-/// The calling thread's time, up to the next picosecond; 0 where the process is not timed.
+/// The calling thread's time, up to the next picosecond; 0 where it has none, as at its end.
 pub fn now() -> u64 {
-    let now = state::current().map_or(0, |state| state.now());
+    let now = state::if_any().map_or(0, |state| state.now());
     u64::try_from(now.div_ceil(PICOSECOND)).unwrap_or(u64::MAX)
 }
 

@@ -248,6 +248,11 @@ pub fn current() -> Option<Own> {
     NonNull::new(STATE.get()).map(Own).or_else(create)
 }
 
+/// The calling thread's state, if it has one: a thread that ends gets none any more.
+pub fn if_any() -> Option<Own> {
+    NonNull::new(STATE.get()).map(Own)
+}
+
 #[cold]
 fn create() -> Option<Own> {
     let setting = setting()?;
