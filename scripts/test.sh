@@ -183,7 +183,7 @@ else
   check "Real projects" warm tests/real/run.sh --quick
 
   # In one command: they share the runs of the programs that plain clang builds.
-  check "Corpus" corpus $matrix --random 20 --plain --valgrind --errors
+  check "Corpus" corpus $matrix --random 20 --plain --valgrind --card --errors
   check "Corpus in virtual time" limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus-timed" --quick --timed near-memory
   [ $matrix = --pairwise ] || check "Debian package on a fresh system" fresh_system
   [ $matrix = --pairwise ] || check "Runtime with AddressSanitizer" tests/asan/run.sh

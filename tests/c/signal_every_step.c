@@ -6,6 +6,7 @@
 // OUT: steps 1
 // SKIP-VALGRIND: it has no trap flag
 // SKIP-MODE: fault a step into the image is the fault that the runtime waits for
+// SKIP-CARD: the steps go through the crossing of a card (docs/card.md)
 #define _GNU_SOURCE
 #include <flick.h>
 #include <setjmp.h>

@@ -282,7 +282,8 @@ fn a_hart_that_waits_gets_its_descriptor() {
         assert_eq!(world.get(slots), 0);
         world.set(dtu::current(0), KERNEL_ACTIVITY.into());
         world.pass();
-        assert_eq!(world.arrived.borrow_mut().pop_front(), Some(answer));
+        let arrived = world.arrived.borrow_mut().pop_front();
+        assert_eq!(arrived.map(|(descriptor, _)| descriptor), Some(answer));
     }
     // An endpoint that is no hart's.
     let wild = Descriptor {

@@ -371,9 +371,12 @@ mod tests {
     fn sets_of_extensions() {
         let more: Isa = "rv64gcv_zba_zvl256b".parse().unwrap();
         let less: Isa = "rv64gc".parse().unwrap();
-        assert!(more.has_all(less) && !less.has_all(more) && more.has_all(more));
-        assert!(Isa::of_bits(more.bits()).has_all(more));
-        assert!(!Isa::of_bits(less.bits()).has(Extension::Zba));
+        for isa in [less, more] {
+            assert_eq!(Isa::from_bits(isa.bits()), isa);
+        }
+        let vectors: Isa = "rv64gcv_zvl512b".parse().unwrap();
+        assert_eq!(Isa::from_bits(vectors.bits()).vlen(), Some(512));
+        assert_eq!(vectors.without_vectors().vlen(), None);
     }
 
     #[test]
