@@ -313,7 +313,13 @@ impl Unit {
         for other in (0..unit.tiles).filter(|&other| other != tile) {
             unit.set_sender(other);
         }
-        unit.set(dtu::WAITING_INTERRUPT, 0);
+        // The bank of a hart that is alone has another activity while its thread waits for its owner. The
+        // kernel is interrupted all the same.
+        let waiting = match cfg!(feature = "alone") {
+            true => (1 << BUFFERS) - 1,
+            false => 0,
+        };
+        unit.set(dtu::WAITING_INTERRUPT, waiting);
         unit.set(dtu::INTERRUPT, u64::MAX);
         Some(unit)
     }
@@ -421,6 +427,7 @@ impl Unit {
         self.set_memory_endpoint(memory, host);
         Some(Direct {
             unit: self.registers,
+            current: dtu::current(hart),
             endpoint,
             sender,
             memory,

@@ -18,7 +18,8 @@ use flick_kernel_core::lines::{AWAY, command};
 
 use crate::dtu::Registers;
 use crate::hart_page::{HartLocal, HartPage};
-use crate::{csr, csr_read, csr_write, float_state, user_hart};
+use crate::kernel_hart::INTERRUPTS;
+use crate::{csr, csr_read, csr_write, dtu as units, float_state, user_hart};
 
 /// A thread of the host. While a hart has the thread, it has the record, too.
 #[derive(Debug)]
@@ -95,6 +96,8 @@ pub struct HostHart {
 pub struct Direct {
     /// Its unit.
     pub unit: Registers,
+    /// The register with the activity of its bank.
+    pub current: u64,
     /// Its endpoint.
     pub endpoint: u16,
     /// That which sends to the host.
@@ -118,12 +121,10 @@ impl HostHart {
         }
     }
 
-    /// The hart begins. The unit's registers stay as they are now.
+    /// The hart begins. Its unit's registers stay as they are now, unless they are the kernel's, too.
     pub fn begin(&self) {
-        if let Some(direct) = self.direct {
-            let at = self.outgoing.as_ptr().addr() as u64;
-            direct.unit.set(dtu::ADDRESS, at);
-            direct.unit.set(dtu::SIZE, DESCRIPTOR_SIZE as u64);
+        if let Some(direct) = self.direct.filter(|_| !IS_ALONE) {
+            direct.set_outgoing(&self.outgoing);
             direct.unit.set(dtu::INTERRUPT, 1 << direct.endpoint);
         }
     }
@@ -132,7 +133,8 @@ impl HostHart {
     #[inline(always)]
     pub fn switch(&mut self, satp: u64) {
         self.owner = (satp >> 60 == HOST_MODE).then(|| Owner::of(satp));
-        if self.owner.is_some() {
+        // A hart that is alone is interrupted for the kernel at any time.
+        if self.owner.is_some() && !IS_ALONE {
             // While the thread runs its endpoint is not open, so that nothing of the unit interrupts it.
             // SAFETY: interrupts end `wfi`, and are not taken in M mode.
             unsafe { csr_write!(mie, user_hart::SOFTWARE | UNIT) };
@@ -144,6 +146,14 @@ impl HostHart {
 pub const INVERTED_NX: u64 = 12;
 /// Interrupts of the unit, in `mip`.
 pub const UNIT: u64 = 1 << INTERRUPT_BIT;
+/// The hart's bank and its interrupts are the kernel's, except while its thread waits for its owner.
+const IS_ALONE: bool = cfg!(feature = "alone");
+/// Interrupts that end a wait. All but those of software are for the kernel, where the hart has it.
+const ENDS: u64 = if IS_ALONE {
+    INTERRUPTS & !user_hart::SOFTWARE
+} else {
+    UNIT
+};
 /// A slot with a message that was read.
 const OCCUPIED: u64 = 1;
 /// What must be equal in word 1 of descriptors: device and tile.
@@ -168,6 +178,7 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
         WAITING.0.fetch_and(!bit, AcqRel);
         return None;
     }
+    direct.take_bank(&local.host.outgoing);
     float_state::save(local);
     // SAFETY: the hart's own, while it runs the thread.
     let context = unsafe { &mut *local.context };
@@ -175,7 +186,7 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
     loop {
         csr::wait();
         let pending = csr_read!(mip);
-        if pending & UNIT != 0 {
+        if pending & ENDS != 0 {
             break;
         }
         if pending & user_hart::SOFTWARE != 0 {
@@ -196,15 +207,18 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
             resume(owner, &direct, (context, at), message)
         })
     });
-    match taken {
-        Some(Others::No) => {}
-        Some(Others::Floats) => float_state::load(local, context),
-        Some(Others::All) => {
+    let Some(others) = taken else {
+        return Some(give_up(local, &direct, message));
+    };
+    direct.give_bank_back();
+    match others {
+        Others::No => {}
+        Others::Floats => float_state::load(local, context),
+        Others::All => {
             float_state::load(local, context);
             // Bit 0: `trap_entry.S` loads all of them.
             return Some(local.context.map_addr(|at| at | 1));
         }
-        None => return Some(give_up(local, &direct, message)),
     }
     Some(local.context)
 }
@@ -226,6 +240,7 @@ fn give_up(
         message = direct.close();
         local.host.holds = message.is_some();
     }
+    direct.give_bank_back();
     let message = message.map_or(0, |at| at.addr() as u64);
     user_hart::remote(local, AWAY, [message, 0, 0, 0, 0, 0])
 }
@@ -368,6 +383,32 @@ impl HostHart {
 }
 
 impl Direct {
+    /// A hart that is alone uses the kernel's bank, in which a message of the kernel's may be on its way
+    /// still.
+    #[inline(always)]
+    fn take_bank(&self, outgoing: &[u64; DESCRIPTOR_WORDS]) {
+        if IS_ALONE {
+            self.unit.finish();
+            self.unit.set(self.current, units::HARTS.into());
+            self.set_outgoing(outgoing);
+        }
+    }
+
+    /// See [`Self::take_bank`].
+    #[inline(always)]
+    fn give_bank_back(&self) {
+        if IS_ALONE {
+            self.unit.set(self.current, units::KERNEL.into());
+        }
+    }
+
+    #[inline(always)]
+    fn set_outgoing(&self, outgoing: &[u64; DESCRIPTOR_WORDS]) {
+        self.unit
+            .set(dtu::ADDRESS, outgoing.as_ptr().addr() as u64);
+        self.unit.set(dtu::SIZE, DESCRIPTOR_SIZE as u64);
+    }
+
     fn credits(&self) -> u16 {
         self.unit.get(dtu::endpoint_word(self.sender, 3)) as u16
     }

@@ -256,8 +256,6 @@ fn begin_harts(kernel: &mut Kernel) {
 /// What a hart needs to talk with the host itself, with its slot in a page.
 #[cfg(feature = "host")]
 fn direct(kernel: &Kernel, hart: usize, slots: Option<u64>) -> Option<crate::host_hart::Direct> {
-    // A hart that is alone has to serve the kernel while its thread waits.
-    let slots = slots.filter(|_| !cfg!(feature = "alone"));
     let (unit, host) = (kernel.tiles.unit?, kernel.map.host?);
     unit.direct(hart, (kernel.map.tile.0, host), slots?)
 }
