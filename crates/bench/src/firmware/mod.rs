@@ -68,6 +68,8 @@ pub struct Results {
 pub struct PlatformParts {
     pub host: f64,
     pub link: f64,
+    /// What is charged of `link` on a card, besides the machine's link.
+    pub beside_machine_link: f64,
     /// What is executed otherwise.
     pub nxp: f64,
 }
@@ -82,10 +84,14 @@ pub fn host_and_link(platform: &str) -> Result<[PlatformParts; 2], String> {
         let links = ways.map(|way| way[Part::Link as usize]);
         links.into_iter().sum::<u64>() as f64 / FS_PER_US
     };
-    let parts = |all: [&Parts; 2], host: [&Parts; 2]| PlatformParts {
-        host: sum(host),
-        link: link(all),
-        nxp: sum(all) - sum(host) - link(all),
+    let parts = |all: [&Parts; 2], charged: [&Parts; 2]| {
+        let host = sum(charged) - link(charged);
+        PlatformParts {
+            host,
+            link: link(all),
+            beside_machine_link: link(charged),
+            nxp: sum(all) - host - link(all),
+        }
     };
     Ok([
         parts(

@@ -50,16 +50,24 @@ pub struct Crossing {
     pub nxp_calls_host: Parts,
     /// The host returns to the NxP.
     pub host_returns: Parts,
+    /// Femtoseconds of each `link` that are a machine's link itself, so that a machine executes them. `None`:
+    /// all of it.
+    pub machine_link: Option<u64>,
 }
 
 impl Crossing {
-    /// What the host does of it. The rest is what a card's link and harts do, which a simulated machine
-    /// executes (`docs/card.md`, "What is charged").
+    /// What is charged of it for a program on a card. The rest is what the card's link and harts do, which a
+    /// simulated machine executes (`docs/card.md`, "What is charged").
     ///
     /// Where the NxP leaves, `switch` is its own; so it is a part of `switch` where the NxP's thread comes.
     pub fn of_host(&self) -> Self {
+        let link = |parts: &Parts| {
+            let link = parts[Part::Link as usize];
+            link.saturating_sub(self.machine_link.unwrap_or(link))
+        };
         let leaves = |parts: &Parts, nxp: &Parts| {
             let mut host = [0; PARTS.len()];
+            host[Part::Link as usize] = link(parts);
             for part in [Part::Fault, Part::Handler, Part::Descriptor] {
                 host[part as usize] = parts[part as usize];
             }
@@ -69,6 +77,7 @@ impl Crossing {
         };
         let comes = |parts: &Parts| {
             let mut host = [0; PARTS.len()];
+            host[Part::Link as usize] = link(parts);
             for part in [Part::Interrupt, Part::Wake] {
                 host[part as usize] = parts[part as usize];
             }
@@ -79,6 +88,7 @@ impl Crossing {
             nxp_returns: comes(&self.nxp_returns),
             nxp_calls_host: comes(&self.nxp_calls_host),
             host_returns: leaves(&self.host_returns, &self.nxp_calls_host),
+            machine_link: self.machine_link,
         }
     }
 }
@@ -89,6 +99,10 @@ pub fn read(mut table: Table<'_>) -> Result<Crossing, Error> {
         nxp_returns: parts(table.table_even_empty("nxp-returns")?)?,
         nxp_calls_host: parts(table.table_even_empty("nxp-calls-host")?)?,
         host_returns: parts(table.table_even_empty("host-returns")?)?,
+        machine_link: match table.has("machine-link") {
+            true => Some(table.quantity("machine-link", &TIME)? as u64),
+            false => None,
+        },
     };
     table.end()?;
     Ok(crossing)
