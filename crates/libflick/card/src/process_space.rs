@@ -19,7 +19,17 @@ fn copy(call: libc::c_long, address: u64, bytes: *mut c_void, size: usize) -> Re
     // SAFETY: `own` is the caller's memory; the kernel checks the other range.
     let copied = unsafe {
         let process = libc::getpid();
-        libc::syscall(call, process, &raw const own, 1, &raw const there, 1, 0)
+        // Numbers of 64 bits: `syscall` takes any, and the kernel looks at all bits of these.
+        let (one, flags) = (1_usize, 0_usize);
+        libc::syscall(
+            call,
+            process,
+            &raw const own,
+            one,
+            &raw const there,
+            one,
+            flags,
+        )
     };
     match usize::try_from(copied) == Ok(size) {
         true => Ok(()),
