@@ -79,7 +79,7 @@ const fn log2_slot(endpoint: u16) -> u8 {
     }
 }
 
-/// Turns of an empty loop between two looks at a long command: some 100 cycles.
+/// Turns of an empty loop between two looks at a long command at most: some 100 cycles.
 #[cfg(feature = "host")]
 const PAUSE: u32 = 32;
 
@@ -271,10 +271,10 @@ impl Registers {
             if self.get(dtu::COMMAND) == 0 {
                 return;
             }
-            // A command that is still on its way to the host will be for long, and each look takes who
-            // simulates the machine as long as many instructions.
+            // A command that has been on its way to the host for long will be for long, and each look takes
+            // who simulates the machine as long as many instructions.
             if look >= 2 {
-                (0..PAUSE).for_each(|n| _ = core::hint::black_box(n));
+                (0..look.min(PAUSE)).for_each(|n| _ = core::hint::black_box(n));
             }
         }
         #[cfg(not(feature = "host"))]

@@ -404,8 +404,7 @@ impl Direct {
 
     #[inline(always)]
     fn set_outgoing(&self, outgoing: &[u64; DESCRIPTOR_WORDS]) {
-        self.unit
-            .set(dtu::ADDRESS, outgoing.as_ptr().addr() as u64);
+        self.unit.set(dtu::ADDRESS, outgoing.as_ptr().addr() as u64);
         self.unit.set(dtu::SIZE, DESCRIPTOR_SIZE as u64);
     }
 
