@@ -40,7 +40,7 @@ const MEMORY: f64 = 267.0;
 /// Microseconds of a descriptor's way in flick-isca20, which contains the link's.
 const DESCRIPTOR: f64 = 1.1;
 /// Nanoseconds of that which the machine's link takes.
-const MACHINE_LINK: f64 = 306.4;
+pub(super) const MACHINE_LINK: f64 = 306.4;
 
 /// All sweeps.
 pub const SWEEPS: &[Sweep] = &[

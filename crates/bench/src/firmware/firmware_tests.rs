@@ -1,4 +1,11 @@
 //! The page of figures that a machine like the paper's would have.
+use flick_abi::descriptor::DESCRIPTOR_SIZE;
+use flick_abi::dtu::HEADER_SIZE;
+use flick_timing::Platform;
+use flick_timing::machine::Machine;
+use flick_timing::platform::Part;
+
+use super::break_even::MACHINE_LINK;
 use super::{Both, EvenRow, Results, SWEEPS, WITHOUT, checks, host_and_link, page};
 use crate::paper::{Chase, Null};
 
@@ -72,6 +79,41 @@ fn the_parts_of_a_call_add_up() {
         .iter()
         .sum();
     assert!((sum - 19.5).abs() < 0.03, "{rows:?}");
+}
+
+/// What the platform takes for the machine's link is what the machine's link takes.
+#[test]
+fn the_platform_has_the_time_of_the_machine_s_link() {
+    const BYTES: u64 = (HEADER_SIZE + DESCRIPTOR_SIZE) as u64;
+    const FS_PER_NS: f64 = 1e6;
+    let machine = Machine::load("flick-isca20", &[]).unwrap();
+    let link = &machine.links[0];
+    let cycles = BYTES.div_ceil(link.width) as f64;
+    let wanted = (link.latency as f64 + cycles * link.period) / FS_PER_NS;
+    assert!((wanted - MACHINE_LINK).abs() < 0.05, "{wanted}");
+    for platform in ["flick-isca20", "flick-isca20-fitted"] {
+        let crossing = Platform::load(platform).unwrap().crossing;
+        let said = crossing.machine_link.unwrap() as f64 / FS_PER_NS;
+        assert!((said - MACHINE_LINK).abs() < 1e-6, "{platform}: {said}");
+    }
+}
+
+/// A sweep of the link leaves the rest of a descriptor's way as it is.
+#[test]
+fn a_slower_link_is_charged_once() {
+    let rest = |platform: &str| {
+        let crossing = Platform::load(platform).unwrap().crossing.of_host();
+        crossing.nxp_returns[Part::Link as usize]
+    };
+    let mut links = 0;
+    for sweep in SWEEPS.iter().filter(|sweep| sweep.what.starts_with("link")) {
+        for value in sweep.values {
+            let platform = format!("flick-isca20{}", sweep.setting(value).platform);
+            assert_eq!(rest(&platform), rest("flick-isca20"), "{platform}");
+            links += 1;
+        }
+    }
+    assert!(links > 3);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Mistakes in platform files: what the message names.
 use std::collections::BTreeSet;
 
-use super::Platform;
+use super::{Part, Platform};
 
 const GOOD: &str = include_str!("../../../../platforms/near-memory.toml");
 
@@ -121,6 +121,27 @@ fn the_reference_marks_required_keys() {
         .flat_map(|text| text.trim_matches('`').split(' '))
         .collect();
     assert_eq!(marked, required);
+}
+
+/// On a card the machine's link is executed, and the platform's figure is charged for the rest of the way.
+#[test]
+fn the_rest_of_the_link_is_charged_on_a_card() {
+    let link = |platform: &str| {
+        let charged = Platform::load(platform).unwrap().crossing.of_host();
+        [
+            charged.host_calls_nxp,
+            charged.nxp_returns,
+            charged.nxp_calls_host,
+            charged.host_returns,
+        ]
+        .map(|parts| parts[Part::Link as usize])
+    };
+    assert_eq!(link("flick-isca20"), [793_600_000; 4]);
+    assert_eq!(link("flick-isca20,crossing.machine-link=2 us"), [0; 4]);
+    let nxp_calls_host = "flick-isca20,crossing.nxp-calls-host.link=0.2 us";
+    assert_eq!(link(nxp_calls_host)[2], 0);
+    // A platform that does not say how much of it a machine executes means all.
+    assert_eq!(link("near-memory,crossing.nxp-returns.link=3 us"), [0; 4]);
 }
 
 /// No text makes the reader panic.
