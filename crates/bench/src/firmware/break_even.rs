@@ -111,7 +111,7 @@ impl Sweep {
                 Setting {
                     platform: format!(
                         ",host.memory.nxp.load={load} ns,nxp.memory.host.load={load} ns,\
-                         crossing.machine-link={executed} ns{}",
+                         crossing.machine-link={executed:.1} ns{}",
                         ways.concat()
                     ),
                     machine: format!(",link.latency={name}"),
