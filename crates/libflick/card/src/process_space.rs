@@ -18,8 +18,11 @@ fn copy(call: libc::c_long, address: u64, bytes: *mut c_void, size: usize) -> Re
     };
     // SAFETY: `own` is the caller's memory; the kernel checks the other range.
     let copied = unsafe {
-        let process = libc::getpid();
-        libc::syscall(call, process, &raw const own, 1, &raw const there, 1, 0)
+        let process = libc::c_long::from(libc::getpid());
+        // Each argument has a whole register or place on the stack, so each is as wide as that.
+        let (one, no_flags): (libc::c_long, libc::c_long) = (1, 0);
+        let (own, there) = (&raw const own, &raw const there);
+        libc::syscall(call, process, own, one, there, one, no_flags)
     };
     match usize::try_from(copied) == Ok(size) {
         true => Ok(()),
