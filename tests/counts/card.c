@@ -24,7 +24,7 @@ static void host_nxp_host(void) {
 }
 static void nxp_host_nxp(void) { calls_of_host(CALLS); }
 
-/* `Functions` of crates/abi/src/card_interface.rs: the last of its seven gives these counts. */
+/* `Functions` of crates/abi/src/card_interface.rs: the seventh gives these counts. */
 enum { COUNTS_OF = 6 };
 struct counts {
   unsigned long all, owners, sent, received, picoseconds;
@@ -37,7 +37,7 @@ static const struct {
 
 int main(int argc, char **argv) {
   void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD) : NULL;
-  void **functions = library ? dlsym(library, "__flick_card_1") : NULL;
+  void **functions = library ? dlsym(library, "__flick_card_4") : NULL;
   if (!functions) {
     fputs("card: the library is not loaded\n", stderr);
     return 1;

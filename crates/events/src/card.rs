@@ -4,7 +4,7 @@ use std::fmt::{self, Formatter, Write};
 use flick_names::Demangle;
 
 use crate::Calls;
-use crate::lines::{escape, push, unescape};
+use crate::lines::{calls, escape, push, unescape};
 use crate::number::{counted, grouped};
 use crate::timed::duration;
 
@@ -97,7 +97,7 @@ impl Card {
                 let hart: usize = words.next()?.parse().ok()?;
                 let instructions = words.next()?.parse().ok()?;
                 let moves = words.next()?.parse().ok()?;
-                let calls = crate::record::calls(words.next()?)?;
+                let calls = calls(words.next()?)?;
                 self.ran.push(RanOn {
                     // Harts come before functions.
                     hart: (hart < self.harts.len()).then_some(hart)?,

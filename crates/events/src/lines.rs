@@ -1,6 +1,8 @@
 //! Lines of the record: texts in them, written and read.
 use std::fmt::{self, Write};
 
+use crate::Calls;
+
 /// Adds a line.
 pub fn push(out: &mut String, line: fmt::Arguments<'_>) {
     // Formatting into a String cannot fail.
@@ -39,4 +41,15 @@ pub fn unescape(value: &str) -> Option<String> {
         });
     }
     Some(out)
+}
+
+/// `COUNT FUNCTION<TAB>MODULE`
+pub fn calls(text: &str) -> Option<Calls> {
+    let (count, rest) = text.split_once(' ')?;
+    let (function, module) = rest.split_once('\t')?;
+    Some(Calls {
+        function: unescape(function)?,
+        module: unescape(module)?,
+        count: count.parse().ok()?,
+    })
 }

@@ -15,8 +15,8 @@
 //! keys are skipped: a reader of version 1 reads records of later writers that only added keys. A
 //! change of meaning gets a new version, which this reader refuses.
 
-use crate::lines::{escape, push, unescape};
-use crate::{Calls, Cause, Heap, Migrations, Offload, Summary, Trigger};
+use crate::lines::{calls, escape, push, unescape};
+use crate::{Cause, Heap, Migrations, Offload, Summary, Trigger};
 
 /// The version of the format that this crate writes and reads.
 pub const VERSION: u32 = 1;
@@ -222,17 +222,6 @@ impl Summary {
     }
 }
 
-/// `COUNT FUNCTION<TAB>MODULE`
-pub(crate) fn calls(text: &str) -> Option<Calls> {
-    let (count, rest) = text.split_once(' ')?;
-    let (function, module) = rest.split_once('\t')?;
-    Some(Calls {
-        function: unescape(function)?,
-        module: unescape(module)?,
-        count: count.parse().ok()?,
-    })
-}
-
 /// `COUNT THREADS COST INSTRUCTION<TAB>PLACE`
 fn migrations(text: &str) -> Option<Migrations> {
     let mut words = text.splitn(4, ' ');
@@ -287,6 +276,7 @@ pub fn parse(text: &str) -> Result<Vec<Summary>, ParseError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Calls;
 
     fn full() -> Summary {
         Summary {

@@ -4,7 +4,7 @@ use std::io;
 use libc::{c_long, pid_t};
 
 use crate::cpu_set::CpuSet;
-use crate::stops::{self, Call};
+use crate::thread_stops::{self, Call};
 
 /// The mask of a thread.
 pub fn get(thread: pid_t) -> io::Result<CpuSet> {
@@ -76,15 +76,15 @@ pub fn answer(caller: pid_t, call: &Call, target: pid_t, own: &CpuSet) -> io::Re
     };
     if length < 0 {
         let error = io::Error::last_os_error();
-        return stops::replace_call(caller, -i64::from(error.raw_os_error().unwrap_or(0)));
+        return thread_stops::replace_call(caller, -i64::from(error.raw_os_error().unwrap_or(0)));
     }
     let words = own
         .words()
         .get(..length as usize / 8)
         .unwrap_or(own.words());
-    match stops::write(caller, call.arguments[2], words) {
-        Ok(()) => stops::replace_call(caller, length),
-        Err(_) => stops::replace_call(caller, -i64::from(libc::EFAULT)),
+    match thread_stops::write(caller, call.arguments[2], words) {
+        Ok(()) => thread_stops::replace_call(caller, length),
+        Err(_) => thread_stops::replace_call(caller, -i64::from(libc::EFAULT)),
     }
 }
 

@@ -14,9 +14,9 @@ use flick_diagnostics::Code;
 use flick_image::Error;
 
 use crate::cpus::{Cpu, Cpus};
-use crate::policy::{Policy, Time};
+use crate::move_policy::{Policy, Time};
 use crate::watcher::Watcher;
-use crate::{affinity, description, sources, stops};
+use crate::{affinity, description, sources, thread_stops};
 
 /// What the command line says.
 pub struct Options {
@@ -138,7 +138,7 @@ fn start_watcher(cpus: Cpus, policy: Policy, has_report: bool) -> io::Result<()>
 /// Watches `program`, says so by `tell`, and ends with it.
 fn become_watcher(cpus: Cpus, policy: Policy, has_report: bool, program: i32, tell: OwnedFd) -> ! {
     let watcher =
-        stops::seize(program).and_then(|()| Watcher::new(cpus, policy, has_report, program));
+        thread_stops::seize(program).and_then(|()| Watcher::new(cpus, policy, has_report, program));
     let error = watcher
         .as_ref()
         .map_or_else(|e| e.raw_os_error().unwrap_or(libc::EIO), |_| 0);

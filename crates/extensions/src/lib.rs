@@ -10,8 +10,8 @@
 //! | `sources.rs` | what Linux and the device tree say of them |
 //! | `description.rs` | the user's file that says more |
 //! | `needs.rs` | what an instruction needs |
-//! | `policy.rs` | where a thread goes, and for how long |
-//! | `stops.rs` | the calls of `ptrace`, and what a stop of a thread means |
+//! | `move_policy.rs` | where a thread goes, and for how long |
+//! | `thread_stops.rs` | the calls of `ptrace`, and what a stop of a thread means |
 //! | `affinity.rs` | the program's own calls about affinity |
 //! | `watcher.rs` | the process that watches: its loop |
 //! | `launch.rs` | how the program and its watcher begin |
@@ -25,11 +25,11 @@ pub mod cpu_set;
 pub mod cpus;
 pub mod description;
 pub mod launch;
+pub mod move_policy;
 mod moved_lines;
 pub mod needs;
-pub mod policy;
 pub mod sources;
-mod stops;
+mod thread_stops;
 mod watcher;
 
 pub use launch::{Options, run};

@@ -8,8 +8,8 @@ use libc::pid_t;
 use object::{Object, ObjectSegment};
 
 use crate::cpu_set::CpuSet;
+use crate::move_policy::{Refusal, Time};
 use crate::needs;
-use crate::policy::{Refusal, Time};
 
 /// Lines of the report.
 const MOST: usize = 16;

@@ -10,9 +10,9 @@ use libc::{c_int, pid_t};
 use crate::affinity;
 use crate::cpu_set::CpuSet;
 use crate::cpus::Cpus;
+use crate::move_policy::{Decision, Fault, Place, Policy, Refusal, Time};
 use crate::moved_lines::MovedLines;
-use crate::policy::{Decision, Fault, Place, Policy, Refusal, Time};
-use crate::stops::{self, Change, Stop};
+use crate::thread_stops::{self, Change, Stop};
 
 const MILLISECOND: Time = 1_000_000;
 /// A new thread stops for the first time, or its maker tells of it: in either order. A maker that was
@@ -68,7 +68,7 @@ impl Watcher {
         let child = signal_of_children();
         loop {
             loop {
-                let (thread, is_end) = match stops::peek() {
+                let (thread, is_end) = match thread_stops::peek() {
                     Ok(Some(change)) => change,
                     Ok(None) => break,
                     // No thread is left.
@@ -78,7 +78,7 @@ impl Watcher {
                 if is_end && thread == self.first && self.has_report && self.has_begun {
                     eprint!("{}", self.lines.report());
                 }
-                if let Some(change) = stops::take(thread) {
+                if let Some(change) = thread_stops::take(thread) {
                     self.change(thread, change);
                 }
             }
@@ -96,7 +96,7 @@ impl Watcher {
                 for thread in std::mem::take(&mut self.early) {
                     let own = affinity::get(thread).unwrap_or(CpuSet::EMPTY);
                     self.begin(thread, own);
-                    stops::resume(thread, 0);
+                    thread_stops::resume(thread, 0);
                 }
             }
         }
@@ -149,7 +149,7 @@ impl Watcher {
                 self.threads.insert(thread, state);
             }
             self.lines.forget(thread);
-            return stops::resume(thread, 0);
+            return thread_stops::resume(thread, 0);
         }
         if !self.threads.contains_key(&thread) {
             self.early.insert(thread);
@@ -158,16 +158,17 @@ impl Watcher {
         match stop {
             Stop::Created(child) => {
                 self.created(thread, child);
-                stops::resume(thread, 0);
+                thread_stops::resume(thread, 0);
             }
             Stop::Call => self.call(thread),
             Stop::CallEnded => self.call_ended(thread),
-            Stop::Group => stops::leave_stopped(thread),
-            Stop::Begins | Stop::Executed(_) => stops::resume(thread, 0),
+            Stop::Group => thread_stops::leave_stopped(thread),
+            Stop::Begins | Stop::Executed(_) => thread_stops::resume(thread, 0),
             Stop::Signal(signal) => {
-                let address = (signal == libc::SIGILL).then(|| stops::faulting_address(thread));
+                let address =
+                    (signal == libc::SIGILL).then(|| thread_stops::faulting_address(thread));
                 let moved = address.flatten().is_some_and(|pc| self.fault(thread, pc));
-                stops::resume(thread, if moved { 0 } else { signal });
+                thread_stops::resume(thread, if moved { 0 } else { signal });
             }
         }
     }
@@ -184,20 +185,20 @@ impl Watcher {
             let _ = affinity::set(child, &own);
         }
         if self.early.remove(&child) {
-            stops::resume(child, 0);
+            thread_stops::resume(child, 0);
         }
     }
 
     /// The thread calls for a mask, or about one.
     fn call(&mut self, thread: pid_t) {
-        let Some(call) = stops::call(thread) else {
-            return stops::resume(thread, 0);
+        let Some(call) = thread_stops::call(thread) else {
+            return thread_stops::resume(thread, 0);
         };
         if let Some(target) = affinity::sets(thread, &call) {
             if let Some(caller) = self.threads.get_mut(&thread) {
                 caller.sets = Some(target);
             }
-            return stops::resume_to_end_of_call(thread);
+            return thread_stops::resume_to_end_of_call(thread);
         }
         if let Some(target) = affinity::asks(thread, &call)
             && let Some(asked) = self.threads.get(&target)
@@ -206,7 +207,7 @@ impl Watcher {
             // It fails only for a thread that was killed.
             let _ = affinity::answer(thread, &call, target, asked.place.own());
         }
-        stops::resume(thread, 0);
+        thread_stops::resume(thread, 0);
     }
 
     /// The program has set a mask, which the kernel has taken or not.
@@ -216,7 +217,7 @@ impl Watcher {
             .get_mut(&thread)
             .and_then(|caller| caller.sets.take());
         if let Some(target) = target
-            && stops::call_succeeded(thread)
+            && thread_stops::call_succeeded(thread)
             && let Some(state) = self.threads.get_mut(&target)
             && let Ok(own) = affinity::get(target)
         {
@@ -224,12 +225,12 @@ impl Watcher {
             self.lines.freed(state.place.free(now));
             state.place.set_own(own, now);
         }
-        stops::resume(thread, 0);
+        thread_stops::resume(thread, 0);
     }
 
     /// An instruction that a CPU lacks. Has the thread moved?
     fn fault(&mut self, thread: pid_t, pc: u64) -> bool {
-        let Some(word) = stops::instruction(thread, pc) else {
+        let Some(word) = thread_stops::instruction(thread, pc) else {
             return false;
         };
         let Some(state) = self.threads.get_mut(&thread) else {

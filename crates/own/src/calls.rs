@@ -173,8 +173,15 @@ mod tests {
             );
             assert_ne!(place, libc::MAP_FAILED);
             place.cast::<u8>().write(5);
-            let other = libc::syscall(libc::SYS_mmap, 0_usize, size, libc::PROT_NONE, flags, -1, 0)
-                as *mut _;
+            let other = libc::syscall(
+                libc::SYS_mmap,
+                0_usize,
+                size,
+                libc::PROT_NONE,
+                flags,
+                -1,
+                0_usize,
+            ) as *mut _;
             let moved = libc::mremap(
                 place,
                 size,

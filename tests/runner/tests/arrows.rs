@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// driver, runtime and report are siblings: they meet in image and events only. The two forms of
 /// libflick are shells over runtime. flick-debug, which runs beside them, makes what driver makes, and
 /// flick-card has the machine.
-const PARTS: [(&str, &[&str]); 28] = [
+const PARTS: [(&str, &[&str]); 29] = [
     (
         "flick-cli",
         &[
@@ -67,12 +67,22 @@ const PARTS: [(&str, &[&str]); 28] = [
         ],
     ),
     (
+        "flick-extensions",
+        &[
+            "flick-image",
+            "flick-riscv",
+            "flick-abi",
+            "flick-diagnostics",
+        ],
+    ),
+    (
         "flick-card",
         &[
             "flick-machine",
             "flick-device",
             "flick-timing",
             "flick-engine",
+            "flick-riscv",
             "flick-abi",
         ],
     ),

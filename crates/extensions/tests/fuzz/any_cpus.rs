@@ -2,7 +2,7 @@
 //! CPUs: for the tests and for `fuzz/`.
 use flick_extensions::cpu_set::CpuSet;
 use flick_extensions::cpus::Cpus;
-use flick_extensions::policy::{Decision, Fault, Place, Policy};
+use flick_extensions::move_policy::{Decision, Fault, Place, Policy};
 use flick_extensions::{description, sources};
 
 /// `/proc/cpuinfo`, a description, a node of the device tree and instructions, between NULs.

@@ -18,18 +18,11 @@ fn copy(call: libc::c_long, address: u64, bytes: *mut c_void, size: usize) -> Re
     };
     // SAFETY: `own` is the caller's memory; the kernel checks the other range.
     let copied = unsafe {
-        let process = libc::getpid();
-        // Numbers of 64 bits: `syscall` takes any, and the kernel looks at all bits of these.
-        let (one, flags) = (1_usize, 0_usize);
-        libc::syscall(
-            call,
-            process,
-            &raw const own,
-            one,
-            &raw const there,
-            one,
-            flags,
-        )
+        let process = libc::c_long::from(libc::getpid());
+        // Each argument has a whole register or place on the stack, so each is as wide as that.
+        let (one, no_flags): (libc::c_long, libc::c_long) = (1, 0);
+        let (own, there) = (&raw const own, &raw const there);
+        libc::syscall(call, process, own, one, there, one, no_flags)
     };
     match usize::try_from(copied) == Ok(size) {
         true => Ok(()),

@@ -282,5 +282,5 @@ impl fmt::Display for Refusal {
 }
 
 #[cfg(test)]
-#[path = "policy_tests.rs"]
+#[path = "move_policy_tests.rs"]
 mod tests;

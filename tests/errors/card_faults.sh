@@ -1,0 +1,94 @@
+# Faults of the card under a program of the host (docs/faults.md): the program goes on, or ends with a reason.
+# Nothing waits for ever.
+. "$FLICK_TEST_ERRORS/lib.sh"
+[ -e "$(dirname "$FLICK_TEST_FLICK")/../lib/flick/card/kernel-host.elf" ] || exit 0
+cat >calls.c <<'END'
+#include <flick.h>
+#include <pthread.h>
+#include <stdio.h>
+FLICK_NXP __attribute__((noinline)) static unsigned long step(unsigned long x) {
+  volatile unsigned long kept = x;
+  for (int i = 0; i < 100; i++)
+    kept = kept * 3 + 1;
+  return kept;
+}
+static void *many(void *argument) {
+  unsigned long x = (unsigned long)argument;
+  for (int i = 0; i < 1000; i++)
+    x = step(x);
+  return (void *)x;
+}
+int main(void) {
+  pthread_t all[3];
+  unsigned long sum = 0;
+  for (unsigned long i = 0; i < 3; i++)
+    pthread_create(&all[i], NULL, many, (void *)i);
+  for (int i = 0; i < 3; i++) {
+    void *x;
+    pthread_join(all[i], &x);
+    sum += (unsigned long)x;
+  }
+  printf("%lu\n", sum);
+  return 0;
+}
+END
+"$cc" -O1 calls.c -o calls -lpthread
+./calls >right
+# after LINE…: runs the program with one fault, some crossings after its start.
+after() {
+  printf '%s\n' '[[fault]]' 'at = { time = "300 us" }' "$@" >faults.toml
+  timeout 60 "$FLICK_TEST_FLICK" stat -o report --machine card --inject faults.toml ./calls
+}
+goes_on() {
+  status 0 after "$@"
+  cmp -s out right || die "other results with: $*" $'\n'"$(cat out err)"
+}
+ends() { # CODE LINE…
+  local code=$1 want=125
+  shift
+  [ "$code" = FLK0501 ] && want=139
+  status $want after "$@"
+  has err "[$code]"
+}
+corrupt() { echo "do = \"corrupt-descriptor\""$'\n'"field = \"$1\""$'\n'"bits = $2"; }
+
+# Harts, and the kernel.
+ends FLK0509 'do = "stop-hart"' 'hart = 0'
+ends FLK0509 'do = "stop-hart"' 'hart = 1' '[[fault]]' 'at = { time = "301 us" }' 'do = "stop-hart"' 'hart = 2' \
+  '[[fault]]' 'at = { time = "302 us" }' 'do = "stop-hart"' 'hart = 3'
+ends FLK0509 'do = "flip-register"' 'hart = 0' 'register = "pc"' 'bits = 0x100000'
+has err 'kernel: exception'
+goes_on 'do = "stop-hart"' 'hart = 1' 'cycles = 100000'
+# Packets between host and card. Units send them again.
+for class in message answer credit; do
+  goes_on 'do = "drop-message"' "class = \"$class\"" 'packets = 3'
+  goes_on 'do = "delay-message"' "class = \"$class\"" 'packets = 3' 'by = "100 us"'
+  goes_on 'do = "repeat-message"' "class = \"$class\"" 'packets = 3' 'by = "2 us"'
+done
+# Confirmations: a hart whose answer is confirmed too late has no room for the next descriptor. Whether anyone
+# needs it then depends on the order of threads.
+for fault in drop-message delay-message; do
+  got=0
+  after "do = \"$fault\"" 'class = "confirmation"' 'packets = 3' "$([ $fault = drop-message ] || echo 'by = "100 us"')" >out 2>err || got=$?
+  [ $got = 125 ] && has err '[FLK0509]' || cmp out right || die "$fault: status $got" $'\n'"$(cat out err)"
+done
+goes_on 'do = "repeat-message"' 'class = "confirmation"' 'packets = 3' 'by = "2 us"'
+# Descriptors.
+ends FLK0509 "$(corrupt version 4)"
+has err 'the card has refused a call'
+for wrong in 'kind 0xff00' 'tile 3' 'pc 0x800000000000' 'sp 8' 'sp 0x800000000000' 'address 0x800000000000' 'fcsr 0x100'; do
+  ends FLK0509 "$(corrupt $wrong)"
+done
+ends FLK0509 "$(corrupt owner 1)"
+ends FLK0509 "$(corrupt owner 0x10000)"
+has err 'does not answer'
+ends FLK0501 "$(corrupt pc 0x100000)"
+ends FLK0501 "$(corrupt sp 0x400000000000)"
+has err 'SIGSEGV in NxP code'
+goes_on "$(corrupt process 1)"
+# Mistakes in the file, and a file without a machine.
+printf '[[fault]]\nat = { time = "1 ms" }\ndo = "stop-hart"\nhart = 77\n' >faults.toml
+status 125 "$FLICK_TEST_FLICK" stat --machine card --inject faults.toml ./calls
+has err '[FLK0408]' 'there is no hart 77'
+status 2 "$FLICK_TEST_FLICK" stat --inject faults.toml ./calls
+has err '--machine'
