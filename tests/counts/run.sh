@@ -70,6 +70,9 @@ if [ -e "$build/lib/flick/card/kernel-host.elf" ]; then
     --callgrind-out-file=card-dumps ./card "$build/lib/flick/libflick-card.so" >>figures || exit 1
   awk '/^desc: Trigger: Client Request: / { name = $5; calls = $6 }
     /^totals: / && name != "" { printf "%s %.3f\n", name, $2 / calls; name = "" }' card-dumps >>figures
+  # The same where the kernel and the thread have one hart.
+  FLICK_BACKEND=card FLICK_MACHINE=flick-isca20 ./card "$build/lib/flick/libflick-card.so" |
+    sed 's/^card-/card-alone-/' >>figures || exit 1
   cp "$limits" all-limits
 else
   grep -v '^card-' "$limits" >all-limits
