@@ -77,7 +77,7 @@ refuses FLK0610 'the machine file cannot be read' -- run --machine ./missing.tom
 refuses FLK0610 'no machine of this name' 'virt' -- run --machine virtt --firmware prints
 
 # Machines that this version draws and does not run.
-for machine in m3x-noc m3x-pcie flick-isca20; do
+for machine in m3x-noc m3x-pcie; do
   refuses FLK0620 'tile ' '(line ' 'flick machine show' -- "$flick" machine run --machine $machine --firmware prints
 done
 status 0 "$flick" machine list
