@@ -21,6 +21,8 @@ packages=(
   dpkg-dev
   # tests/projects: the build systems that flick-cc must fit into unchanged, and a compiler cache
   meson ninja-build autoconf automake libtool pkg-config ccache python3
+  # tests/timing: OpenMP
+  libomp-19-dev
   # flick torture: programs of another generator
   csmith libcsmith-dev
   # bench/real.sh: the same programs for qemu-riscv64

@@ -32,5 +32,13 @@ for link in -pie -static; do
         result "$platform $link: the same prediction of a pool of $threads threads, $busy" "$status"
       done
     done
+    "$flick_cc" "${options[@]}" -fopenmp "$here/openmp.c" -o "$work/ordered_of_openmp"
+    for threads in 1 4 16; do
+      for busy in idle loaded; do
+        status=0
+        $busy same 5 "$work/ordered_of_openmp" "$threads" || status=$?
+        result "$platform $link: the same prediction of OpenMP with $threads threads, $busy" "$status"
+      done
+    done
   done
 done
