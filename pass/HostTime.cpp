@@ -255,7 +255,7 @@ private:
     for (Instruction *I : All) {
       if (I->isDebugOrPseudoInst() || isa<PHINode>(I) || I == Spent)
         continue;
-      if (isAtomic(*I)) {
+      if (isSeen(*I)) {
         // What came before has taken its time.
         record(*I);
         atomic(*I);
@@ -287,17 +287,19 @@ private:
     return !isa<IntrinsicInst>(Call) && !Call.isInlineAsm();
   }
 
-  /// Whether other threads may see when it happens.
-  static bool isAtomic(const Instruction &I) {
+  /// Whether other threads may see when it happens, or a signal's handler: a loop that waits for one
+  /// reads a volatile variable.
+  static bool isSeen(const Instruction &I) {
     const Value *Pointer = isa<LoadInst, StoreInst>(I) ? getLoadStorePointerOperand(&I) : nullptr;
     if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I))
       Pointer = Rmw->getPointerOperand();
     else if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
       Pointer = Swap->getPointerOperand();
-    return Pointer && I.isAtomic() && !isa<AllocaInst>(getUnderlyingObject(Pointer));
+    bool Seen = I.isAtomic() || (isa<LoadInst>(I) && I.isVolatile());
+    return Pointer && Seen && !isa<AllocaInst>(getUnderlyingObject(Pointer));
   }
 
-  /// Where threads are ordered, an atomic access waits for its turn, at the time that it has.
+  /// Where threads are ordered, such an access waits for its turn, at the time that it has.
   void atomic(Instruction &Before) {
     IRBuilder<> B(&Before);
     LoadInst *Level = B.CreateLoad(B.getInt8Ty(), U.Level, "flick.level");

@@ -16,7 +16,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -180,11 +179,10 @@ static void asleep(void) {
 
 // Not exact: code without a stated point that another thread waits for.
 
-static volatile int unseen;
+static int unseen;
 
 static void *turns_in_vain(void *unused) {
-  while (!unseen)
-    work++;
+  __asm__ volatile("1: cmpl $0, %0\n\tje 1b" : : "m"(unseen) : "memory");
   return unused;
 }
 
@@ -318,7 +316,7 @@ static void real_clock(void) {
   pthread_mutex_unlock(&mutex);
 }
 
-// Not exact: timers of the machine. One that is not set is none.
+// Not exact: timers of processor time, and those that make threads. One that is not set is none.
 
 static volatile sig_atomic_t rang;
 
@@ -327,25 +325,37 @@ static void rings(int signal) {
   rang = 1;
 }
 
-static void alarms(void) {
-  signal(SIGALRM, rings);
-  alarm(0);
-  setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
+static void profiles(void) {
+  signal(SIGPROF, rings);
+  setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
   while (!rang)
     work++;
 }
 
 static void unset_alarm(void) {
   alarm(0);
-  setitimer(ITIMER_REAL, &(struct itimerval){.it_interval.tv_sec = 1}, NULL);
+  setitimer(ITIMER_PROF, &(struct itimerval){.it_interval.tv_sec = 1}, NULL);
 }
 
-static void timer_file(void) {
-  int timer = timerfd_create(CLOCK_MONOTONIC, 0);
-  struct itimerspec soon = {.it_value.tv_nsec = 1000000};
-  uint64_t times = 0;
-  timerfd_settime(timer, 0, &soon, NULL);
-  check(read(timer, &times, sizeof times) == sizeof times && times > 0, "a timer's file");
+static void makes_thread(union sigval value) {
+  (void)value;
+  atomic_store(&word, 1);
+}
+
+static void thread_of_timer(void) {
+  timer_t timer;
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = makes_thread};
+  check(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0, "timer_create");
+  timer_settime(timer, 0, &(struct itimerspec){.it_value.tv_nsec = 1000000}, NULL);
+  while (!atomic_load(&word))
+    work++;
+}
+
+static void real_alarm(void) {
+  signal(SIGALRM, rings);
+  ualarm(1000, 0);
+  while (!rang)
+    work++;
 }
 
 static const struct form {
@@ -363,9 +373,10 @@ static const struct form {
     {"outside", outside},
     {"sleep", asleep_in_virtual_time},
     {"real-clock", real_clock},
-    {"alarms", alarms},
+    {"profiles", profiles},
     {"unset-alarm", unset_alarm},
-    {"timer-file", timer_file},
+    {"thread-of-timer", thread_of_timer},
+    {"real-alarm", real_alarm},
 };
 
 int main(int argc, char **argv) {

@@ -20,7 +20,7 @@ for link in -pie -static; do
     # Five seconds.
     [ "$link $form" != '-static busy' ] || continue
     clock=virtual status=0
-    [ "$form" != real-clock ] || clock=real
+    case $form in real-*) clock=real ;; esac
     FLICK_CLOCK=$clock says "$form" "$call" || status=$?
     result "$link, $form: ${call//\\/}" "$status"
     [ "$status" = 0 ] || cat "$work/output"
@@ -37,7 +37,8 @@ handler sem_post in a signal handler
 shared pthread_mutex_lock
 outside read
 real-clock pthread_cond_timedwait
-alarms setitimer
-timer-file timerfd_settime
+profiles setitimer
+thread-of-timer timer_settime
+real-alarm ualarm
 END
 done

@@ -59,6 +59,7 @@ done
 
 . "$here/ordered.sh"
 . "$here/not_exact.sh"
+. "$here/timers.sh"
 . "$here/frames.sh"
 . "$here/profile.sh"
 . "$here/advise.sh"

@@ -83,8 +83,17 @@ pub const FUNCTIONS: &[(&str, u8)] = &[
     ("alarm", TIMED),
     ("ualarm", TIMED),
     ("setitimer", TIMED),
+    ("getitimer", TIMED),
+    ("timer_create", TIMED),
+    ("timer_delete", TIMED),
     ("timer_settime", TIMED),
+    ("timer_gettime", TIMED),
+    ("timer_getoverrun", TIMED),
     ("timerfd_settime", TIMED),
+    ("timerfd_gettime", TIMED),
+    ("pause", ORDERED),
+    ("sigwait", ORDERED),
+    ("sigwaitinfo", ORDERED),
 ];
 
 /// The place of a function in [`FUNCTIONS`].

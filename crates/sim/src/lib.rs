@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod thread_token;
+pub mod timers;
 
 /// Picoseconds of virtual time.
 pub type Time = u64;

@@ -19,6 +19,8 @@ pub enum Turn {
     Woken,
     /// Its deadline came first.
     TimedOut,
+    /// A signal has ended its waiting.
+    Interrupted,
 }
 
 /// Time, and a number that makes two threads of one time take turns.
@@ -198,6 +200,15 @@ impl<K: Copy + Ord> Token<K> {
 
     /// `thread` is ready again at `time`, if it waits.
     pub fn rouse(&mut self, thread: Thread, time: Time) {
+        self.stop_waiting(thread, time, Turn::Ready);
+    }
+
+    /// A signal comes to `thread` at `time`: it is ready again, if it waits.
+    pub fn interrupt(&mut self, thread: Thread, time: Time) {
+        self.stop_waiting(thread, time, Turn::Interrupted);
+    }
+
+    fn stop_waiting(&mut self, thread: Thread, time: Time, turn: Turn) {
         if let State::Waits {
             key,
             since,
@@ -208,7 +219,7 @@ impl<K: Copy + Ord> Token<K> {
                 self.queue.remove(&place);
             }
             self.forget(key, thread);
-            self.make_ready(thread, time.max(since), Turn::Ready);
+            self.make_ready(thread, time.max(since), turn);
         }
     }
 
@@ -384,6 +395,10 @@ mod tests {
         token.rouse(1, 9);
         assert_eq!(token.hand_over(), Some(1));
         assert_eq!(token.turn(1), Turn::Ready);
+        token.wait(1, 8, 9, None);
+        token.interrupt(1, 12);
+        assert_eq!((token.next(), token.hand_over()), (Some(12), Some(1)));
+        assert_eq!(token.turn(1), Turn::Interrupted);
         assert_eq!(token.wake(7, 6), Some(0));
     }
 

@@ -49,6 +49,8 @@ fn charge(state: &mut State, rule: &Rule, n: u64, side: Side) -> u64 {
     let n = match rule.time {
         0 => length(rule, n),
         _ => match state.forgive() {
+            // Its sleep is charged already: signals could end it.
+            Some(0) => 0,
             // Not until a moment, which the argument may be.
             Some(slept) if rule.timespec => u64::try_from(slept / 1_000_000).unwrap_or(u64::MAX),
             _ => length(rule, n),

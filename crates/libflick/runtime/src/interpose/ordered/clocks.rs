@@ -29,6 +29,11 @@ fn beginning(clock: c_int) -> Option<u64> {
     }
 }
 
+/// Whether the clock is one of time, and not of a processor's.
+pub fn is_of_time(clock: c_int) -> bool {
+    beginning(clock).is_some_and(|beginning| beginning != 0)
+}
+
 /// Nanoseconds of the machine's clock.
 fn of_machine(clock: c_int) -> u64 {
     let mut time = libc::timespec {
@@ -87,7 +92,7 @@ pub fn length(time: &libc::timespec) -> u64 {
     nanoseconds(time)
 }
 
-fn timespec(time: u64) -> libc::timespec {
+pub fn timespec(time: u64) -> libc::timespec {
     libc::timespec {
         tv_sec: (time / SECOND) as i64,
         tv_nsec: (time % SECOND) as i64,

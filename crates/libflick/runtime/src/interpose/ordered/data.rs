@@ -7,11 +7,8 @@ use flick_sim::thread_token::Turn;
 
 use super::cancelling;
 use super::{Answer, asked, ordered, real};
-use crate::accounts::timed::order::{self, Call, Here, Key};
+use crate::accounts::timed::order::{self, ANY_DATA, Call, Here, Key};
 use crate::os::system_call::system_call;
-
-/// What a thread waits for that looks at several files.
-const ANY: Key = Key::Data(0, 0);
 
 /// Polls, as the kernel does: the number of files that are ready.
 fn poll(files: usize, count: usize, milliseconds: c_int) -> isize {
@@ -35,7 +32,7 @@ fn is_ready(file: c_int, events: c_short, milliseconds: c_int) -> bool {
 
 /// What who waits for the file waits for: both ends of a pipe have one number, and those of a
 /// socket do not. `None`: a file that nobody waits for.
-fn key(file: c_int) -> Option<Key> {
+pub fn key(file: c_int) -> Option<Key> {
     let mut found = MaybeUninit::<libc::stat>::zeroed();
     let place = found.as_mut_ptr() as usize;
     // SAFETY: a place for the record, which the kernel fills.
@@ -64,9 +61,10 @@ fn never_blocks(file: c_int) -> bool {
     flags < 0 || flags as c_int & libc::O_NONBLOCK != 0
 }
 
-/// Until the file is ready. Then those are woken who wait for what the call does.
-fn transfer(here: &Here, file: c_int, events: c_short) {
-    let Some(key) = key(file) else { return };
+/// Until the file is ready. Then those are woken who wait for what the call does. False: a signal
+/// has come.
+fn transfer(here: &Here, file: c_int, events: c_short) -> bool {
+    let Some(key) = key(file) else { return true };
     let may_block = !never_blocks(file);
     match events {
         libc::POLLOUT => order::writes(key),
@@ -76,20 +74,46 @@ fn transfer(here: &Here, file: c_int, events: c_short) {
     while may_block && !is_ready(file, events, 0) {
         let look = |milliseconds| is_ready(file, events, milliseconds);
         let turn = here.wait_for_data(key, None, look);
+        if here.interrupted.get() {
+            return false;
+        }
         if turn == Turn::Ready && cancelling::is_enabled() {
             break;
         }
     }
-    for key in [key, ANY] {
+    for key in [key, ANY_DATA] {
         here.wake(key, usize::MAX);
     }
+    true
+}
+
+/// Reads a timer in virtual time, whose file is ready: how often it has expired. `None`: the file is
+/// another one, or the call fails.
+fn read_timer(here: &Here, file: c_int, to: usize, size: usize) -> Option<Answer> {
+    const COUNT: usize = size_of::<u64>();
+    let count = here.read_timer(file).filter(|&count| count > 0)?;
+    if size < COUNT {
+        return None;
+    }
+    // SAFETY: the program's buffer, as for read(2): the kernel checks it.
+    let read = unsafe { system_call(libc::SYS_read, [file as usize, to, COUNT, 0]) };
+    if read != COUNT as isize {
+        return None;
+    }
+    // SAFETY: the kernel has written as many bytes there.
+    unsafe { (to as *mut u64).write_unaligned(count) };
+    Some(Answer::value(COUNT as c_int))
 }
 
 asked! {
     write(arguments, place) {
         let file = arguments[0] as c_int;
         match order::point(Call::new("write", place)) {
-            Some(here) => transfer(&here, file, libc::POLLOUT),
+            Some(here) => {
+                if !transfer(&here, file, libc::POLLOUT) {
+                    return Answer::error(libc::EINTR);
+                }
+            }
             // A thread may read it later.
             None => key(file).into_iter().for_each(order::writes),
         }
@@ -99,8 +123,13 @@ asked! {
 
 ordered! {
     read(arguments, here) {
-        transfer(&here, arguments[0] as c_int, libc::POLLIN);
-        Answer::go_on(real!(read))
+        let [file, to, size, ..] = *arguments;
+        let file = file as c_int;
+        if !transfer(&here, file, libc::POLLIN) {
+            return Answer::error(libc::EINTR);
+        }
+        let timer = read_timer(&here, file, to, size);
+        timer.unwrap_or(Answer::go_on(real!(read)))
     }
     poll(arguments, here) {
         let [files, count, milliseconds, ..] = *arguments;
@@ -110,9 +139,10 @@ ordered! {
         let deadline = limit.map(|limit| here.now().saturating_add(limit * 1_000_000_000));
         while milliseconds != 0 && poll(files, count, 0) == 0 {
             let look = |milliseconds| poll(files, count, milliseconds) != 0;
-            match here.wait_for_data(ANY, deadline, look) {
+            match here.wait_for_data(ANY_DATA, deadline, look) {
                 Turn::TimedOut => return Answer::value(0),
                 Turn::Ready if cancelling::is_enabled() => break,
+                Turn::Interrupted => return Answer::error(libc::EINTR),
                 Turn::Ready | Turn::Woken => {}
             }
         }

@@ -21,6 +21,7 @@ fn wait(here: &Here, word: usize, value: u32, time: usize, clock: Option<i32>) -
     match turn {
         None => Answer::error(libc::EAGAIN),
         Some(Turn::TimedOut) => Answer::error(libc::ETIMEDOUT),
+        Some(Turn::Interrupted) => Answer::error(libc::EINTR),
         Some(_) => Answer::value(0),
     }
 }

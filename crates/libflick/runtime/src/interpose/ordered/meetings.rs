@@ -34,6 +34,9 @@ fn take(here: &Here, semaphore: usize, deadline: Option<u64>, real: *const c_voi
         if turn == Some(Turn::TimedOut) {
             return Answer::error(libc::ETIMEDOUT);
         }
+        if here.interrupted.get() {
+            return Answer::error(libc::EINTR);
+        }
         if turn == Some(Turn::Ready) && cancelling::is_enabled() {
             return Answer::go_on(real);
         }

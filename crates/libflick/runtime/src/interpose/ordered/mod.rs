@@ -14,6 +14,7 @@ mod data;
 mod futexes;
 mod locks;
 mod meetings;
+mod signals;
 mod sleeping;
 mod timers;
 

@@ -3,14 +3,22 @@
 //! here.
 use std::ffi::{c_int, c_void};
 
-use super::{Answer, asked, clocks, real};
-use crate::accounts::timed::order::{self, Call, clocks_are_virtual};
+use super::{Answer, Arguments, asked, clocks, real};
+use crate::accounts::timed::order::{self, Call, Here, clocks_are_virtual};
 use crate::accounts::timed::state;
 
 const NANOSECOND: u128 = 1_000_000;
 
+/// How a sleep says that a signal has ended it. Arguments: what is left, in picoseconds.
+type Ended = fn(u64, &Arguments) -> Answer;
+
 /// The thread sleeps for so many nanoseconds.
-fn sleep(call: Call, time: Option<u64>, real: *const c_void) -> Answer {
+fn sleep(
+    call: Call,
+    time: Option<u64>,
+    (ended, arguments): (Ended, &Arguments),
+    real: *const c_void,
+) -> Answer {
     let here = order::point(call);
     let (Some(time), true) = (time, clocks_are_virtual()) else {
         // On the machine's clock, and the token stays where it is.
@@ -19,6 +27,18 @@ fn sleep(call: Call, time: Option<u64>, real: *const c_void) -> Answer {
         }
         return Answer::go_on(real);
     };
+    if let Some(here) = here.filter(Here::has_timers) {
+        let wake = here.now().saturating_add(time.saturating_mul(1000));
+        let left = here.sleep_until(wake);
+        if let Some(mut state) = state::current() {
+            // All of it is charged.
+            state.slept(0);
+        }
+        return match left {
+            Some(left) => ended(left, arguments),
+            None => Answer::value(0),
+        };
+    }
     if let Some(mut state) = state::current() {
         state.slept(u128::from(time) * NANOSECOND);
     }
@@ -32,24 +52,51 @@ fn request(time: usize) -> Option<libc::timespec> {
     (time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec)).then_some(time)
 }
 
+fn interrupted(_: u64, _: &Arguments) -> Answer {
+    Answer::error(libc::EINTR)
+}
+
+/// What is left goes to an argument's place, if there is one.
+fn leave(left: u64, to: usize) {
+    if to != 0 {
+        let left = clocks::timespec(left / 1000);
+        // SAFETY: the program's place for a time.
+        unsafe { (to as *mut libc::timespec).write_unaligned(left) };
+    }
+}
+
 macro_rules! sleeping {
-    ($($name:ident($arguments:ident) $time:expr;)*) => { asked! { $(
+    ($($name:ident($arguments:ident) $time:expr, $ended:expr;)*) => { asked! { $(
         $name($arguments, place) {
-            sleep(Call::new(stringify!($name), place), $time, real!($name))
+            let call = Call::new(stringify!($name), place);
+            sleep(call, $time, ($ended, $arguments), real!($name))
         }
     )* } };
 }
 
 sleeping! {
-    usleep(arguments) Some(u64::from(arguments[0] as u32) * 1000);
-    sleep(arguments) Some(u64::from(arguments[0] as u32) * 1_000_000_000);
-    thrd_sleep(arguments) request(arguments[0]).map(|time| clocks::length(&time));
-    nanosleep(arguments) request(arguments[0]).map(|time| clocks::length(&time));
+    usleep(arguments) Some(u64::from(arguments[0] as u32) * 1000), interrupted;
+    sleep(arguments) Some(u64::from(arguments[0] as u32) * 1_000_000_000), |left, _| {
+        Answer::value((left / 1_000_000_000_000) as c_int)
+    };
+    thrd_sleep(arguments) request(arguments[0]).map(|time| clocks::length(&time)), |left, arguments| {
+        leave(left, arguments[1]);
+        Answer::value(-1)
+    };
+    nanosleep(arguments) request(arguments[0]).map(|time| clocks::length(&time)), |left, arguments| {
+        leave(left, arguments[1]);
+        Answer::error(libc::EINTR)
+    };
     clock_nanosleep(arguments) {
         let [clock, flags, time, ..] = *arguments;
         request(time).and_then(|time| match flags as c_int & libc::TIMER_ABSTIME {
             0 => Some(clocks::length(&time)),
             _ => clocks::left(clock as c_int, &time),
         })
+    }, |left, arguments| {
+        if arguments[1] as c_int & libc::TIMER_ABSTIME == 0 {
+            leave(left, arguments[3]);
+        }
+        Answer::value(libc::EINTR)
     };
 }

@@ -1,12 +1,15 @@
 //! How threads come into the order and leave it.
 use std::sync::atomic::Ordering::Relaxed;
 
+use flick_sim::thread_token::{Thread, Turn};
+
 use super::super::ended;
 use super::super::state::Own;
+use super::super::sums::Wait;
 use super::linked_library::{is_linked, is_on, set_on};
 use super::ordered_threads::{Key, forget_all, with};
 use super::slot::Slot;
-use super::stated_points::{Call, point};
+use super::stated_points::{Call, Here, point};
 use super::{notes, one_processor, watchdog};
 
 /// A new thread, which its creator has announced.
@@ -30,9 +33,12 @@ pub fn announce(call: Call) -> Option<Child> {
     Some(Child(with(Some(here.slot), |shared| shared.enter(now))))
 }
 
-/// The process gets its second thread: the calling one holds the token.
+/// The process gets its second thread, or a timer: the calling one holds the token.
 #[cold]
-fn begin() {
+pub fn begin() {
+    if is_on() || !is_linked() {
+        return;
+    }
     let slot = with(None, |shared| shared.enter(0));
     slot.adopt();
     watchdog::park(slot);
@@ -88,15 +94,32 @@ pub fn join(call: Call, thread: libc::pthread_t) {
         (!shared.token.has_ended(other)).then_some(other)
     });
     if let Some(other) = other {
-        let slot = here.slot;
+        wait_for_end(&here, other);
+    }
+    here.slot.may_sleep.store(true, Relaxed);
+}
+
+/// Until the other thread has ended. Signals of timers come meanwhile.
+fn wait_for_end(here: &Here, other: Thread) {
+    let slot = here.slot;
+    let mut has_ended = false;
+    while !has_ended {
         let now = here.now();
         // That time passes is said by who learns when the thread has ended.
         with(Some(slot), |shared| {
             shared.token.wait(slot.thread, Key::End(other), now, None);
         });
         watchdog::park(slot);
+        let turn = with(Some(slot), |shared| shared.token.turn(slot.thread));
+        if turn != Turn::Interrupted {
+            return;
+        }
+        if let Some(mut state) = here.state() {
+            state.catch_up(Wait::Signal, &slot.woken.get());
+        }
+        here.deliver();
+        has_ended = with(Some(slot), |shared| shared.token.has_ended(other));
     }
-    here.slot.may_sleep.store(true, Relaxed);
 }
 
 /// The calling thread has joined.

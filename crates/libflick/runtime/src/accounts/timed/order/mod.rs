@@ -11,14 +11,16 @@ mod lives;
 pub mod notes;
 mod one_processor;
 mod ordered_threads;
+mod sent_signals;
 mod slot;
 mod stated_points;
+pub mod timers;
 mod waiting;
 mod watchdog;
 mod written_data;
 
 pub use linked_library::{clocks_are_virtual, real, timed};
 pub use lives::{Child, announce, end, forked, join, joined};
-pub use ordered_threads::{Key, after_fork, before_fork};
+pub use ordered_threads::{ANY_DATA, Key, after_fork, before_fork};
 pub use stated_points::{Call, Here, arrive, point};
 pub use written_data::writes;

@@ -9,6 +9,7 @@ use super::super::state::{self, State};
 use super::super::sums::Times;
 use super::fork_lock::ForkLock;
 use super::slot::Slot;
+use super::timers::VirtualTimers;
 
 /// What a thread waits for, by address or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +26,20 @@ pub enum Key {
     Data(u64, u64),
 }
 
+/// What a thread waits for that looks at several files.
+pub const ANY_DATA: Key = Key::Data(0, 0);
+
+/// A barrier.
+#[derive(Clone, Copy, Default)]
+pub struct Barrier {
+    /// Threads that it is for, and those that are there.
+    pub count: u32,
+    pub there: u32,
+    /// How often it was passed, and when the last time.
+    pub passed: u64,
+    pub moment: Times,
+}
+
 /// All that the order knows.
 #[derive(Default)]
 pub struct Shared {
@@ -32,8 +47,8 @@ pub struct Shared {
     pub slots: Vec<&'static Slot>,
     /// When locks were opened, semaphores posted and barriers passed the last time.
     pub moments: HashMap<Key, Times>,
-    /// Threads that a barrier is for, and those that are there.
-    pub barriers: HashMap<usize, (u32, u32)>,
+    pub barriers: HashMap<usize, Barrier>,
+    pub timers: VirtualTimers,
     /// Threads that wait for data.
     pub for_data: Vec<&'static Slot>,
     /// Of threads that can be joined.
@@ -41,7 +56,7 @@ pub struct Shared {
 }
 
 static SHARED: ForkLock<Option<Shared>> = ForkLock::new(None);
-/// The time of the thread that is next.
+/// The time of the thread or timer that is next.
 static NEXT: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Moments that are kept before those that are past for all threads go.
@@ -52,11 +67,14 @@ pub fn with<R>(own: Option<&Slot>, f: impl FnOnce(&mut Shared) -> R) -> R {
     let (result, next) = SHARED.with(|shared| {
         let shared = shared.get_or_insert_default();
         let result = f(shared);
+        shared.let_expire();
         let next = shared.token.hand_over().map(|next| shared.slots[next]);
         if let Some(next) = next {
             next.grant();
         }
-        NEXT.store(shared.token.next().unwrap_or(u64::MAX), Relaxed);
+        let timer = shared.timers.next().unwrap_or(u64::MAX);
+        let first = shared.token.next().map_or(timer, |next| next.min(timer));
+        NEXT.store(first, Relaxed);
         if shared.is_idle() {
             // What they wait for comes from outside.
             shared.for_data.iter().for_each(|slot| slot.wake());
@@ -71,7 +89,7 @@ pub fn with<R>(own: Option<&Slot>, f: impl FnOnce(&mut Shared) -> R) -> R {
     result
 }
 
-/// The time of the thread that is next.
+/// The time of the thread or timer that is next.
 #[inline]
 pub fn next() -> Option<u64> {
     Some(NEXT.load(Relaxed)).filter(|&next| next != u64::MAX)
@@ -89,6 +107,13 @@ impl Shared {
     /// Whether nobody runs, and nobody will without help from outside.
     pub fn is_idle(&self) -> bool {
         self.token.holder().is_none() && self.token.next().is_none()
+    }
+
+    /// The time of the first thread or timer that is next later than at `time`.
+    pub fn next_after(&self, time: u64) -> Option<u64> {
+        let timer = self.timers.next().filter(|&timer| timer > time);
+        let thread = self.token.next_after(time);
+        thread.into_iter().chain(timer).min()
     }
 
     pub fn enter(&mut self, time: u64) -> &'static Slot {

@@ -21,6 +21,8 @@ pub struct Slot {
     pub may_sleep: AtomicBool,
     /// It has lost the token.
     pub away: AtomicBool,
+    /// A timer's signal waits for it.
+    pub signalled: AtomicBool,
     /// Return address of the last stated point, and which it was ([`super::notes`]).
     pub place: AtomicUsize,
     /// Stated points that it has come to.
@@ -53,6 +55,7 @@ impl Slot {
             busy: AtomicBool::new(false),
             may_sleep: AtomicBool::new(false),
             away: AtomicBool::new(false),
+            signalled: AtomicBool::new(false),
             place: AtomicUsize::new(0),
             points: AtomicU64::new(0),
             woken: Cell::default(),

@@ -1,4 +1,5 @@
 //! A stated point: the calling thread goes on when no other is earlier.
+use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::super::setting::picoseconds;
@@ -38,6 +39,21 @@ const STUCK_YIELDING: u32 = 10;
 pub struct Here {
     pub slot: &'static Slot,
     pub call: Call,
+    /// A timer's signal has come to the thread during the call.
+    pub had_signal: Cell<bool>,
+    /// Its handler ends calls that wait.
+    pub interrupted: Cell<bool>,
+}
+
+impl Here {
+    fn new(slot: &'static Slot, call: Call) -> Self {
+        Self {
+            slot,
+            call,
+            had_signal: Cell::new(false),
+            interrupted: Cell::new(false),
+        }
+    }
 }
 
 impl Drop for Here {
@@ -60,8 +76,9 @@ pub fn point(call: Call) -> Option<Here> {
         notes::not_exact(&format!("{} in a signal handler", call.name), call.place);
         return None;
     }
-    let here = Here { slot, call };
+    let here = Here::new(slot, call);
     here.order();
+    here.deliver();
     Some(here)
 }
 
@@ -75,7 +92,9 @@ pub fn arrive(state: &mut State) {
     if let Some(slot) = Slot::own()
         && !slot.busy.swap(true, Relaxed)
     {
-        Here { slot, call }.order_with(state);
+        let here = Here::new(slot, call);
+        here.order_with(state);
+        here.deliver();
     } else if Slot::own().is_none() {
         notes::not_exact("a crossing of a thread that pthread_create has not made", 0);
     }
@@ -113,7 +132,7 @@ impl Here {
     }
 
     /// Until no other thread is earlier.
-    fn order(&self) {
+    pub fn order(&self) {
         if let Some(mut state) = self.state() {
             self.order_with(&mut state);
         }
@@ -134,7 +153,7 @@ impl Here {
         };
         if count > most
             // Those of the same time spin, too, or have their turns before.
-            && let Some(later) = with(Some(slot), |shared| shared.token.next_after(now))
+            && let Some(later) = with(Some(slot), |shared| shared.next_after(now))
         {
             let until = state.times().after(1000 * u128::from(later - now));
             state.catch_up(Wait::Signal, &until);

@@ -42,7 +42,9 @@ impl Here {
             return None;
         }
         watchdog::park(slot);
-        Some(self.after_waiting(wait, began, deadline))
+        let turn = self.after_waiting(wait, began, deadline);
+        self.deliver();
+        Some(turn)
     }
 
     /// Waits for `key` until data comes, which `ready` says, until `deadline` at most. Other threads
@@ -82,7 +84,9 @@ impl Here {
             shared.for_data.retain(|other| other.thread != slot.thread);
         });
         slot.away.store(false, Relaxed);
-        self.after_waiting(Wait::Data, began, deadline)
+        let turn = self.after_waiting(Wait::Data, began, deadline);
+        self.deliver();
+        turn
     }
 
     /// Whether another process may have sent what is there to be read, while other threads run: it
@@ -97,7 +101,7 @@ impl Here {
         let turn = with(Some(slot), |shared| shared.token.turn(slot.thread));
         if let Some(mut state) = self.state() {
             let until = match turn {
-                Turn::Woken => slot.woken.get(),
+                Turn::Woken | Turn::Interrupted => slot.woken.get(),
                 Turn::TimedOut => {
                     let now = picoseconds(began.migrating);
                     let limit = deadline.unwrap_or(now).saturating_sub(now);
