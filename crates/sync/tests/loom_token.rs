@@ -9,8 +9,11 @@ use loom::sync::{Condvar, Mutex};
 use loom::thread;
 // Not loom's: that panics once more when a model with a mistake ends.
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 const SLOTS: usize = 3;
+/// In how many runs another thread has driven up to the answer of one that was in the list and did not sleep yet.
+static ANSWERED_AWAKE: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
 /// A word on which a thread sleeps, as a futex.
 struct Bed {
@@ -107,10 +110,13 @@ impl World {
             }
         };
         if !(is_taken && self.drive(Some(slot))) {
-            let waited = self
-                .token
-                .wait(slot, |word| self.sleep(slot, word, mistake));
+            let mut has_slept = false;
+            let waited = self.token.wait(slot, |word| {
+                has_slept = true;
+                self.sleep(slot, word, mistake)
+            });
             assert_eq!(waited, Waited::Turn);
+            ANSWERED_AWAKE.fetch_add(usize::from(!has_slept), Relaxed);
         }
     }
 
@@ -170,6 +176,8 @@ fn owners_cross(rule: Option<Rule>, mistake: Mistake) {
 #[test]
 fn each_owner_gets_its_answer() {
     owners_cross(None, Mistake::None);
+    // The race rule: its request is in the list before it sleeps, so that the answer may come between.
+    assert_ne!(ANSWERED_AWAKE.load(Relaxed), 0);
 }
 
 #[test]
