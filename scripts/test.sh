@@ -108,7 +108,7 @@ fresh_system() {
 }
 # A command that hangs becomes a failure with a name.
 limited() { timeout --kill-after=30 40m "$@"; }
-loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom limited "$cargo" test -q -p flick-sync --test loom; }
+loom() { RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$build/loom limited "$cargo" test -q -p flick-sync --test loom --test loom_token; }
 # Commands that compile much run with clang and lld started once (tests/README.md).
 warm() { limited "$build/test/flick-test" --warm "$@"; }
 corpus() { limited "$build/test/flick-test" --flick "$flick_cc" --work "$build/test/corpus" "$@"; }

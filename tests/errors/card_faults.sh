@@ -6,6 +6,7 @@ cat >calls.c <<'END'
 #include <flick.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 FLICK_NXP __attribute__((noinline)) static unsigned long step(unsigned long x) {
   volatile unsigned long kept = x;
   for (int i = 0; i < 100; i++)
@@ -18,12 +19,13 @@ static void *many(void *argument) {
     x = step(x);
   return (void *)x;
 }
-int main(void) {
-  pthread_t all[3];
+int main(int argc, char **argv) {
+  unsigned long threads = argc > 1 ? strtoul(argv[1], NULL, 0) : 3;
+  pthread_t all[8];
   unsigned long sum = 0;
-  for (unsigned long i = 0; i < 3; i++)
+  for (unsigned long i = 0; i < threads; i++)
     pthread_create(&all[i], NULL, many, (void *)i);
-  for (int i = 0; i < 3; i++) {
+  for (unsigned long i = 0; i < threads; i++) {
     void *x;
     pthread_join(all[i], &x);
     sum += (unsigned long)x;
@@ -33,11 +35,10 @@ int main(void) {
 }
 END
 "$cc" -O1 calls.c -o calls -lpthread
-./calls >right
 # after LINE…: runs the program with one fault, some crossings after its start.
 after() {
   printf '%s\n' '[[fault]]' 'at = { time = "300 us" }' "$@" >faults.toml
-  timeout 60 "$FLICK_TEST_FLICK" stat -o report --machine card --inject faults.toml ./calls
+  timeout 60 "$FLICK_TEST_FLICK" stat -o report --machine card --inject faults.toml $program
 }
 goes_on() {
   status 0 after "$@"
@@ -52,27 +53,65 @@ ends() { # CODE LINE…
 }
 corrupt() { echo "do = \"corrupt-descriptor\""$'\n'"field = \"$1\""$'\n'"bits = $2"; }
 
-# Harts, and the kernel.
+# Harts, and the kernel, which eight threads need for five harts.
+program='./calls 8'
+./calls 8 >right
 ends FLK0509 'do = "stop-hart"' 'hart = 0'
 ends FLK0509 'do = "stop-hart"' 'hart = 1' '[[fault]]' 'at = { time = "301 us" }' 'do = "stop-hart"' 'hart = 2' \
   '[[fault]]' 'at = { time = "302 us" }' 'do = "stop-hart"' 'hart = 3'
 ends FLK0509 'do = "flip-register"' 'hart = 0' 'register = "pc"' 'bits = 0x100000'
-has err 'kernel: exception'
+has err 'kernel: exception' "the card's machine has ended at" 'with status 70'
 goes_on 'do = "stop-hart"' 'hart = 1' 'cycles = 100000'
+program=./calls
+./calls >right
 # Packets between host and card. Units send them again.
-for class in message answer credit; do
+for class in message answer credit confirmation; do
   goes_on 'do = "drop-message"' "class = \"$class\"" 'packets = 3'
   goes_on 'do = "delay-message"' "class = \"$class\"" 'packets = 3' 'by = "100 us"'
   goes_on 'do = "repeat-message"' "class = \"$class\"" 'packets = 3' 'by = "2 us"'
 done
-# Confirmations: a hart whose answer is confirmed too late has no room for the next descriptor. Whether anyone
-# needs it then depends on the order of threads.
-for fault in drop-message delay-message; do
-  got=0
-  after "do = \"$fault\"" 'class = "confirmation"' 'packets = 3' "$([ $fault = drop-message ] || echo 'by = "100 us"')" >out 2>err || got=$?
-  [ $got = 125 ] && has err '[FLK0509]' || cmp out right || die "$fault: status $got" $'\n'"$(cat out err)"
+# One thread, which the kernel hart has no part in: a hart waits for its message's confirmation before it answers.
+cat >one.c <<'END'
+#include <flick.h>
+#include <stdio.h>
+FLICK_NXP __attribute__((noinline)) static unsigned long step(unsigned long x) { return x * 3 + 1; }
+int main(void) {
+  unsigned long x = 0;
+  for (int i = 0; i < 2000; i++)
+    x = step(x);
+  printf("%lu\n", x);
+  return 0;
+}
+END
+"$cc" -O1 one.c -o one
+./one >right
+program=./one
+for by in 1 100; do
+  goes_on 'do = "delay-message"' 'class = "confirmation"' 'from = "host"' 'packets = 10' "by = \"$by us\""
 done
-goes_on 'do = "repeat-message"' 'class = "confirmation"' 'packets = 3' 'by = "2 us"'
+# A user hart, in the kernel's code: its thread's owner is told, or the hart executes exceptions without end.
+ends FLK0509 'do = "flip-register"' 'hart = 1' 'register = "pc"' 'bits = 0x100000'
+has err 'kernel: hart 1 is lost' 'a call of step: its hart has failed'
+ends FLK0509 'do = "flip-register"' 'hart = 1' 'register = "mtvec"' 'bits = 0x40000000'
+has err 'the card executes without end, and does not answer; a call of step waits for it'
+# All of it at once.
+ends FLK0509 'do = "reset"'
+has err 'the card was reset at 300.000 us; a call of step waits for it'
+program='./calls 8'
+./calls 8 >right
+# Queues that are full: who sends waits, and nothing is lost. A kernel that takes nothing for ten seconds has failed.
+for queue in ring kernel; do
+  for time in '10 us' '3 ms' '5 s'; do
+    goes_on 'do = "fill-queue"' "queue = \"$queue\"" "for = \"$time\""
+    fits=$(awk '/virtual time/ { print $2 }' report)
+    [ "$time" != '5 s' ] || [ "$fits" = s ] || die "nobody has waited for the $queue: $(grep 'virtual time' report)"
+  done
+done
+goes_on 'do = "fill-queue"' 'queue = "ring"' 'for = "100 s"'
+ends FLK0509 'do = "fill-queue"' 'queue = "kernel"' 'for = "100 s"'
+has err 'a call of step: its kernel takes no descriptors'
+program=./calls
+./calls >right
 # Descriptors.
 ends FLK0509 "$(corrupt version 4)"
 has err 'the card has refused a call'

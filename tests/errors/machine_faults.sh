@@ -25,6 +25,16 @@ status 1 run "$at" 'do = "corrupt-message"'
 has err '[FLK0630]' 'faults.toml:3' 'is a fault to come'
 status 1 run "$at" 'do = "drop-message"'
 has err '[FLK0630]' 'faults.toml:3' 'no packets pass between tiles here' 'mppa256'
+status 1 run "$at" 'do = "fill-queue"' 'queue = "ring"' 'for = "1 ms"'
+has err '[FLK0630]' 'faults.toml:1' 'no program of the host has functions here'
+# A reset: the machine starts again, and its program, too.
+sed -i 's/^void _start(void) {$/&\n  *(volatile char *)0x10000000 = 65;/' bare.c
+clang-19 --target=riscv64-unknown-elf -march=rv64gc -O1 -ffreestanding -nostdlib -fuse-ld=lld \
+  -Wl,--image-base=0x80000000 bare.c -o bare || die 'clang does not build a bare program'
+status 3 run "$at" 'do = "corrupt-input"' 'bits = 1'
+[ "$(cat out)" = A ] || die "not once: $(cat out)"
+status 3 run "$at" 'do = "reset"'
+[ "$(cat out)" = AA ] || die "not twice: $(cat out)"
 status 1 run 'do = "drop-request"'
 has err '[FLK0630]' '`fault.at` is missing'
 status 1 "$flick" machine run --firmware bare --inject missing

@@ -9,7 +9,7 @@ use crate::descriptor::Descriptor;
 /// The library's file, beside `libflick.so`.
 pub const LIBRARY: &str = "libflick-card.so";
 /// The name of a value of type [`Functions`].
-pub const FUNCTIONS: &CStr = c"__flick_card_4";
+pub const FUNCTIONS: &CStr = c"__flick_card_5";
 
 /// What machine there is to be.
 #[repr(C)]
@@ -46,8 +46,12 @@ pub enum OrderKind {
     Message = 1,
     /// Nothing will happen without a further descriptor.
     Idle = 2,
-    /// The machine has ended.
+    /// The machine has ended, at `time`, with a status: `message.error`.
     Ended = 3,
+    /// It was reset at `time`: its kernel knows no owner any more.
+    Reset = 4,
+    /// Its harts execute without end, and nothing comes of it.
+    Endless = 5,
 }
 
 /// See [`OrderKind`].
@@ -64,8 +68,8 @@ pub struct Order {
     pub budget: u64,
     /// The ISA of the hart, as `flick_riscv::Isa::bits` gives it.
     pub isa: u64,
-    /// The virtual time at which the hart has come to the code, or the message to the host. Picoseconds
-    /// since the machine was booted.
+    /// The virtual time at which the hart has come to the code, or the message to the host, or the machine to
+    /// its end. Picoseconds since the machine was booted.
     pub time: u64,
     /// Of [`OrderKind::Message`].
     pub message: Descriptor,

@@ -13,7 +13,7 @@ pub const DESCRIPTOR_VERSION: u32 = 3;
 /// What has happened to an activation, and who is to go on. Little-endian; three cache lines, of
 /// which the first says what the others are.
 #[repr(C, align(64))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Descriptor {
     /// [`DESCRIPTOR_VERSION`].
     pub version: u32,

@@ -37,8 +37,12 @@ const BUFFERS: usize = (1 + DESCRIPTOR_SLOTS as usize) << LOG2_DESCRIPTOR_SLOT;
 const AGAIN: u32 = 1 << 16;
 /// The byte of a descriptor that has its endpoint.
 const ENDPOINT: usize = core::mem::offset_of!(Descriptor, endpoint);
-/// Picoseconds until then.
+/// Picoseconds until then, for one that has not waited for long.
 const PAUSE: Time = 1_000_000;
+/// For others the pause is this part of what they have waited.
+const PART: Time = 64;
+/// Picoseconds after which a kernel that takes none is taken to have failed.
+const PATIENCE: Time = 10_000_000_000_000;
 /// The token of the time at which the next descriptor of [`State::coming`] comes.
 const COMES: u32 = AGAIN + 1;
 
@@ -90,6 +94,8 @@ struct State {
     came: u64,
     sender: Does,
     receiver: Does,
+    /// Since when the oldest descriptor has waited for room.
+    waits_since: Option<Time>,
     /// Messages that were no descriptors.
     strange: u64,
 }
@@ -239,17 +245,21 @@ impl HostTile {
                 return false;
             };
             match outcome {
-                Ok(_) => drop(self.state.ring.pop_front()),
+                Ok(_) => {
+                    self.state.ring.pop_front();
+                    self.state.waits_since = None;
+                }
                 // The kernel has no room, or has not begun yet; or the activity does not wait at its hart
                 // any more.
                 Err(error @ (Error::NoSpace | Error::NoCredits | Error::Gone)) => {
                     if error == Error::Gone {
                         self.give_credit_back(around);
                     }
-                    if error == Error::NoCredits || !self.turn_to_kernel() {
+                    if (error == Error::NoCredits || !self.turn_to_kernel())
+                        && let Some(again) = self.sends_again_at(around.now())
+                    {
                         self.state.sender = Does::Pauses;
-                        let at = around.now().saturating_add(PAUSE);
-                        around.schedule(AGAIN, at);
+                        around.schedule(AGAIN, again);
                         return false;
                     }
                 }
@@ -258,6 +268,17 @@ impl HostTile {
             self.state.sender = Does::Nothing;
         }
         self.state.sender == Does::Nothing && self.send_first(around)
+    }
+
+    /// When the oldest descriptor of the ring, for which there is no room now, is sent again. `None`: its owner
+    /// is told that the kernel has failed.
+    fn sends_again_at(&mut self, now: Time) -> Option<Time> {
+        let waited = now.saturating_sub(*self.state.waits_since.get_or_insert(now));
+        if waited > PATIENCE {
+            self.refuse_first(card::Error::TimedOut, now);
+            return None;
+        }
+        Some(now.saturating_add(PAUSE.max(waited / PART)))
     }
 
     /// The oldest descriptor of the ring, if it is for a hart, is for that tile's kernel from now on.
@@ -325,6 +346,7 @@ impl HostTile {
 
     /// The oldest descriptor of the ring cannot be sent. Its owner is told.
     fn refuse_first(&mut self, error: card::Error, now: Time) {
+        self.state.waits_since = None;
         let first = self.state.ring.pop_front();
         let first = first.and_then(|Bytes(bytes)| Descriptor::from_bytes(&bytes));
         if let Some(first) = first.filter(|first| first.kind != DESCRIPTOR_END) {

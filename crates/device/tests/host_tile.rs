@@ -295,6 +295,41 @@ fn a_hart_that_waits_gets_its_descriptor() {
     assert_eq!(world.take(), Some(call(50)));
 }
 
+/// The bridge tries again for ten seconds, less and less often. Then it tells the owner.
+#[test]
+fn a_kernel_that_takes_nothing_has_failed() {
+    let mut world = World::new(Box::new(NoSpace));
+    world.begin();
+    let fit = u64::from(DESCRIPTOR_SLOTS);
+    for number in 0..=fit {
+        assert!(world.give(&call(number)));
+        world.pass();
+    }
+    let mut tries = 0;
+    while world.arrived.borrow().is_empty() {
+        let next = world.outside.events.values().min().copied();
+        world.outside.now = next.unwrap().max(world.outside.now);
+        world.card.now = world.outside.now;
+        world.pass();
+        tries += 1;
+        assert!(tries < 2000);
+    }
+    assert!(tries > 100);
+    let (answer, time) = world.arrived.borrow_mut().pop_front().unwrap();
+    assert_eq!((answer.kind, answer.activation), (DESCRIPTOR_RETURN, fit));
+    assert_eq!(answer.error, card::Error::TimedOut as u32);
+    let second = 1_000_000_000_000;
+    assert!((10 * second..11 * second).contains(&time), "{time}");
+    // The others are there, and the next one finds room.
+    assert_eq!(world.take(), Some(call(0)));
+    assert!(world.give(&call(50)));
+    world.pass();
+    for number in (1..fit).chain([50]) {
+        assert_eq!(world.take(), Some(call(number)));
+    }
+    assert_eq!(world.take(), None);
+}
+
 #[test]
 fn a_descriptor_of_a_later_time_comes_then() {
     let mut world = World::new(Box::new(NoSpace));

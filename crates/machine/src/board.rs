@@ -162,6 +162,7 @@ impl Board {
     /// A packet arrives for its unit. A tile without a unit drops it.
     fn arrive(&self, packet: Packet) {
         if let Some(unit) = self.unit {
+            self.keep_full();
             self.with(Target::Other(unit), |device, around| {
                 device.packet(packet, around);
             });
@@ -397,7 +398,6 @@ impl Surroundings for Around<'_> {
     }
 
     fn finish(&mut self, how: Finish) {
-        let state = &mut self.board.wiring.state.borrow_mut();
-        state.finish.get_or_insert(how);
+        self.board.wiring.finish(how);
     }
 }

@@ -18,6 +18,7 @@
 //! | `range_list.rs` | a list of ranges that is read without a lock |
 //! | `tally.rs` | counters by key |
 //! | `closable_entrance.rs` | who is inside the allocator, for `fork` |
+//! | `token.rs` | the right to use a machine, which threads hand on |
 //!
 //! **Where to.** The crossing, signal handlers and the allocator of the runtime read the values,
 //! and its statistics at exit read the counts.
@@ -35,6 +36,7 @@ mod platform;
 mod range_list;
 mod spin;
 mod tally;
+mod token;
 
 pub use bump::Bump;
 pub use closable_entrance::Entrance;
@@ -42,3 +44,4 @@ pub use hash::spread;
 pub use range_list::RangeList;
 pub use spin::RwSpinLock;
 pub use tally::Tally;
+pub use token::{Found, Rule, Token, Waited};

@@ -182,6 +182,7 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
     float_state::save(local);
     // SAFETY: the hart's own, while it runs the thread.
     let context = unsafe { &mut *local.context };
+    let answers = local.host.holds;
     local.host.send(owner, &direct, context, csr_read!(mtval));
     loop {
         csr::wait();
@@ -199,6 +200,11 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
         }
     }
     WAITING.0.fetch_and(!bit, AcqRel);
+    if !answers {
+        // The slot was open before the message was confirmed, unlike behind an answer. The hart's next
+        // command would be lost while this one runs.
+        direct.unit.finish();
+    }
     let message = direct.close();
     local.host.holds = message.is_some();
     let taken = message.and_then(|message| {

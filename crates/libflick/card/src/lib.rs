@@ -84,7 +84,7 @@ unsafe fn with<R>(f: impl FnOnce(&mut Driver) -> R) -> Option<R> {
 
 /// See [`Functions`].
 #[unsafe(no_mangle)]
-pub static __flick_card_4: Functions = Functions {
+pub static __flick_card_5: Functions = Functions {
     open,
     send,
     advance,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use flick_abi::card;
 use flick_abi::card_interface::{Executed, HartRow, NO_EXCEPTION, Order, OrderKind};
 use flick_abi::descriptor::{DESCRIPTOR_RETURN, Descriptor};
-use flick_device::Arrived;
+use flick_device::{Arrived, Time};
 use flick_engine::Hart;
 use flick_machine::{
     Board, Console, End, Files, Machine, System, TRANSLATE_AFTER, Turn, Unwatched, boards_of,
@@ -21,6 +21,12 @@ use crate::ran::Ran;
 /// Turns in which a kernel has booted, or never will.
 const MOST_TURNS: u32 = 1_000_000;
 
+/// Turns of the machine between two looks at how much it has executed for nobody.
+const LOOKS_EVERY: u32 = 64;
+/// Instructions, or exceptions, after which nothing is to come for an owner. A crossing takes some 2,000, and a
+/// command of a unit whose packets are lost two million.
+const MOST_STEPS: u64 = 1 << 28;
+
 /// Picoseconds after which a request that was refused for now comes again: the hart of who was in the way has
 /// to come to it meanwhile.
 const PAUSE: u64 = 10_000_000;
@@ -34,14 +40,17 @@ pub struct Driver {
     /// The board of the host's tile.
     host: &'static Board,
     arrived: Arrived,
-    has_ended: bool,
+    /// How the machine has ended, if it has.
+    end: Option<End>,
     /// The last message has said that its request is to come again.
     is_busy: bool,
     clock: MachineClock,
     /// Instructions of owners, by hart.
     owned: Vec<u64>,
-    /// Instructions of each hart until the kernel waited for the first program.
-    booted: Vec<u64>,
+    /// Instructions of each hart until the kernel waited for the program, or until the `fork` of this process.
+    before: Vec<u64>,
+    /// The virtual time of that `fork`.
+    began: Time,
     /// What functions have executed.
     pub ran: Ran,
     sent: u64,
@@ -117,17 +126,18 @@ impl Driver {
             machine,
             host,
             arrived,
-            has_ended: false,
+            end: None,
             is_busy: false,
             clock: MachineClock::default(),
             owned: vec![0; harts],
-            booted: vec![0; harts],
+            before: vec![0; harts],
+            began: 0,
             ran: Ran::default(),
             sent: 0,
             received: 0,
         };
         driver.boot()?;
-        driver.booted = driver.machine.instructions();
+        driver.before = driver.machine.instructions();
         if is_timed {
             driver.clock = MachineClock::begin_timed(&mut driver.machine, &description);
         }
@@ -138,7 +148,10 @@ impl Driver {
     fn boot(&mut self) -> Result<(), String> {
         for _ in 0..MOST_TURNS {
             match self.machine.turn(&mut StandardError, &mut Unwatched) {
-                Turn::Ended(End::Idle) => return Ok(()),
+                Turn::Ended(End::Idle) => {
+                    self.machine.has_booted();
+                    return Ok(());
+                }
                 Turn::Ended(end) => return Err(format!("the card's kernel has ended: {end:?}")),
                 _ => {}
             }
@@ -169,6 +182,8 @@ impl Driver {
 
     /// Runs the machine up to what is not its own.
     pub fn advance(&mut self, order: &mut Order) {
+        let mut turns = 0_u32;
+        let mut executed = None;
         loop {
             if let Some((message, time)) = self.arrived.borrow_mut().pop_front() {
                 self.received += 1;
@@ -178,8 +193,14 @@ impl Driver {
                 order.time = self.clock.of_machine(time);
                 return;
             }
-            if self.has_ended {
-                order.kind = OrderKind::Ended;
+            if let Some(end) = self.end {
+                let (kind, status) = match end {
+                    End::Reset => (OrderKind::Reset, 0),
+                    End::Exit(status) => (OrderKind::Ended, status),
+                    _ => (OrderKind::Ended, 0),
+                };
+                (order.kind, order.message.error) = (kind, status);
+                order.time = self.clock.of_machine(self.machine.now());
                 return;
             }
             match self.machine.turn(&mut StandardError, &mut Unwatched) {
@@ -187,8 +208,16 @@ impl Driver {
                     order.kind = OrderKind::Idle;
                     return;
                 }
-                Turn::Ended(_) => self.has_ended = true,
+                Turn::Ended(end) => self.end = Some(end),
                 _ => {}
+            }
+            turns += 1;
+            if turns.is_multiple_of(LOOKS_EVERY) {
+                let all = self.machine.steps();
+                if all - *executed.get_or_insert(all) > MOST_STEPS {
+                    order.kind = OrderKind::Endless;
+                    return;
+                }
             }
             if let Some(lent) = self.machine.take_lent() {
                 order.kind = OrderKind::Run;
@@ -223,16 +252,20 @@ impl Driver {
         self.machine.end_lent(hart, exception);
     }
 
-    /// The process is a child of `fork`.
+    /// The process is a child of `fork`, which counts its own.
     pub fn forked(&mut self) {
         self.machine.renew_translations(Some(TRANSLATE_AFTER));
-        self.ran.forked();
+        self.ran = Ran::default();
+        self.before = self.machine.instructions();
+        self.owned.fill(0);
+        (self.sent, self.received) = (0, 0);
+        self.began = self.machine.now();
     }
 
     /// See [`flick_abi::card_interface::Functions::counts`].
     pub fn counts(&self) -> [u64; 5] {
         let all = self.machine.instructions().iter().sum();
-        let now = self.machine.now();
+        let now = self.machine.now() - self.began;
         let owned = self.owned.iter().sum();
         [all, owned, self.sent, self.received, now]
     }
@@ -246,7 +279,7 @@ impl Driver {
         let size = name.len().min(row.name.len());
         row.name[..size].copy_from_slice(&name.as_bytes()[..size]);
         row.name_size = size;
-        let all = self.machine.instructions()[hart] - self.booted[hart];
+        let all = self.machine.instructions()[hart] - self.before[hart];
         (row.firmware, row.functions) = (all.saturating_sub(owned), owned);
         true
     }

@@ -1,34 +1,36 @@
 //! What functions have executed, by hart, for `flick stat`.
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use flick_abi::card_interface::RanRow;
 
 /// By function, and by hart.
 #[derive(Debug, Default)]
-pub struct Ran(BTreeMap<(u64, u32), RanRow>);
+pub struct Ran {
+    rows: Vec<RanRow>,
+    /// Where the row of a function and a hart is.
+    places: BTreeMap<(u64, u32), usize>,
+}
 
 impl Ran {
     /// Adds what a function has executed.
     pub fn add(&mut self, row: &RanRow) {
-        let key = (row.function, row.hart);
-        let sum = self.0.entry(key).or_insert(RanRow {
-            calls: 0,
-            instructions: 0,
-            moves: 0,
-            ..*row
-        });
-        sum.calls += row.calls;
-        sum.instructions += row.instructions;
-        sum.moves += row.moves;
+        match self.places.entry((row.function, row.hart)) {
+            Entry::Vacant(place) => {
+                place.insert(self.rows.len());
+                self.rows.push(*row);
+            }
+            Entry::Occupied(place) => {
+                let sum = &mut self.rows[*place.get()];
+                sum.calls += row.calls;
+                sum.instructions += row.instructions;
+                sum.moves += row.moves;
+            }
+        }
     }
 
     /// A row; `None` behind the last one.
     pub fn row(&self, at: usize) -> Option<RanRow> {
-        self.0.values().nth(at).copied()
-    }
-
-    /// A child of `fork` counts its own.
-    pub fn forked(&mut self) {
-        self.0.clear();
+        self.rows.get(at).copied()
     }
 }

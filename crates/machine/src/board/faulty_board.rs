@@ -3,10 +3,11 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
+use flick_abi::dtu;
 use flick_device::RequestFaults;
 use flick_hart::PAGE;
 
-use super::Board;
+use super::{Board, Target};
 
 /// What is wrong with a board.
 #[derive(Debug, Default)]
@@ -15,6 +16,8 @@ pub struct BoardFaults {
     refused: RefCell<Vec<(u64, u64)>>,
     /// Bits of the next bytes of input, and how many bytes.
     input: Cell<(u8, u64)>,
+    /// A receive endpoint of the unit that has no room, and the slots of it that would be free.
+    full: Cell<Option<(u16, u32)>>,
 }
 
 fn range((address, size): (u64, u64)) -> Range<u64> {
@@ -22,18 +25,20 @@ fn range((address, size): (u64, u64)) -> Range<u64> {
 }
 
 /// The state of [`BoardFaults`].
-pub type SavedFaults = (Vec<(u64, u64)>, (u8, u64));
+pub type SavedFaults = (Vec<(u64, u64)>, (u8, u64), Option<(u16, u32)>);
 
 impl BoardFaults {
     /// For snapshots.
     pub fn save(&self) -> SavedFaults {
-        (self.refused.borrow().clone(), self.input.get())
+        let refused = self.refused.borrow().clone();
+        (refused, self.input.get(), self.full.get())
     }
 
     /// What [`save`](Self::save) gave.
-    pub fn restore(&self, (refused, input): &SavedFaults) {
+    pub fn restore(&self, (refused, input, full): &SavedFaults) {
         self.refused.replace(refused.clone());
         self.input.set(*input);
+        self.full.set(*full);
     }
 
     /// Does an access of these bytes fault?
@@ -100,5 +105,46 @@ impl Board {
         });
         let mut device = disks.nth(disk)?.borrow_mut();
         device.request_faults().map(f)
+    }
+
+    /// A receive endpoint of its unit has no room from now on.
+    pub(crate) fn fill(&self, endpoint: u16) {
+        self.faults.full.set(Some((endpoint, 0)));
+    }
+
+    /// It has room again.
+    pub(crate) fn empty(&self) {
+        if let Some((endpoint, slots)) = self.faults.full.take() {
+            // No message is in these slots.
+            let register = dtu::endpoint_word(endpoint, 3);
+            let before = self.unit_register(register, None);
+            self.unit_register(register, Some(before & !u64::from(slots)));
+        }
+    }
+
+    /// In front of a packet: slots that have become free are occupied, if there is to be no room.
+    pub(super) fn keep_full(&self) {
+        if let Some((endpoint, slots)) = self.faults.full.get() {
+            let count = self.unit_register(dtu::endpoint_word(endpoint, 2), None) >> 8 & 0x3f;
+            let all = (1_u64 << count.min(32)) - 1;
+            let register = dtu::endpoint_word(endpoint, 3);
+            let before = self.unit_register(register, None);
+            self.unit_register(register, Some(before | all));
+            let free = (all & !before) as u32;
+            self.faults.full.set(Some((endpoint, slots | free)));
+        }
+    }
+
+    /// What a register of its unit has; 0 without a unit. Then it is written.
+    fn unit_register(&self, register: u64, value: Option<u64>) -> u64 {
+        let unit = self.unit.map_or(Target::Packet, Target::Other);
+        self.with(unit, |device, around| {
+            let before = device.read(register, 8, around).unwrap_or(0);
+            if let Some(value) = value {
+                // A board without a unit refuses it.
+                let _ = device.write(register, 8, value, around);
+            }
+            before
+        })
     }
 }

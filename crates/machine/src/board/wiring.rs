@@ -161,6 +161,12 @@ impl Wiring {
         self.packets.borrow().description()
     }
 
+    /// The machine ends or resets.
+    pub(crate) fn finish(&self, how: Finish) {
+        self.state.borrow_mut().finish.get_or_insert(how);
+        self.has_news.set(true);
+    }
+
     pub(crate) fn finished(&self) -> Option<Finish> {
         self.state.borrow().finish
     }

@@ -33,15 +33,31 @@ pub struct Lent {
 #[derive(Debug, Default)]
 pub(super) struct LentHarts {
     has_owners: bool,
+    /// The kernel has not come to wait for owners yet.
+    boots: bool,
     next: Option<Lent>,
     /// A fault: bits of a word that change in so many descriptors.
     corrupts: (usize, u64, u64),
+    /// A fault: the ring takes none.
+    ring_is_full: bool,
 }
 
 impl Machine<'_> {
     /// Harts have the host's space, and are lent from now on.
     pub fn lend_harts(&mut self) {
         self.lent.has_owners = true;
+        self.lent.boots = true;
+    }
+
+    /// The kernel waits for owners, whose time begins. Until then a machine that waits for a fault alone is
+    /// idle.
+    pub fn has_booted(&mut self) {
+        self.lent.boots = false;
+    }
+
+    /// See [`Self::has_booted`].
+    pub(super) fn boots(&self) -> bool {
+        self.lent.boots
     }
 
     /// Are there owners?
@@ -52,6 +68,11 @@ impl Machine<'_> {
     /// Bits of a word of the next descriptors from outside change.
     pub(crate) fn corrupt_descriptors(&mut self, word: usize, bits: u64, descriptors: u64) {
         self.lent.corrupts = (word, bits, descriptors);
+    }
+
+    /// The ring takes no descriptors from outside, or takes them again.
+    pub(crate) fn fill_ring(&mut self, is_full: bool) {
+        self.lent.ring_is_full = is_full;
     }
 
     /// A hart has come to code of a host program. Without owners the code has nobody who executes it.
@@ -85,6 +106,9 @@ impl Machine<'_> {
     /// A descriptor from outside for the card, by the board of the host's tile, at a virtual time that may be
     /// to come. False: its ring is full.
     pub fn descriptor_at(&mut self, host: &Board, descriptor: &Descriptor, time: Time) -> bool {
+        if self.lent.ring_is_full {
+            return false;
+        }
         let now = self.wiring.now();
         // On the stack: each crossing comes here.
         let mut bytes = [0; DESCRIPTOR_SIZE + size_of::<Time>()];

@@ -79,7 +79,10 @@ impl Machine<'_> {
         let deadline = self.deadline(usize::MAX);
         let event = self.wiring.next_event();
         let now = self.wiring.now();
-        let fault = self.next_fault(usize::MAX);
+        let fault = match self.boots() {
+            true => None,
+            false => self.next_fault(usize::MAX),
+        };
         let Some(next) = [deadline, event, fault].into_iter().flatten().min() else {
             return self.outside.ask(self.input_board, console, now, true);
         };

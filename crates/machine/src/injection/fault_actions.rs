@@ -1,6 +1,8 @@
 //! What faults do to a machine.
-use flick_device::{RequestFault, Time};
-use flick_timing::faults::{self, Action, Fault, LineFault, Register, When};
+use flick_device::{Finish, RequestFault, Time};
+use flick_timing::faults::{self, Action, Fault, LineFault, Queue, Register, When};
+
+use flick_abi::descriptor::KERNEL_ENDPOINT;
 
 use super::faulty_lines::Change;
 use super::{Ending, Injection};
@@ -57,11 +59,13 @@ impl Machine<'_> {
                 is_there.ok_or(format!("there is no disk {disk}"))
             }
             Action::Refuse { tile, .. } => self.board(tile).map(|_| ()),
-            Action::CorruptInput { .. } | Action::Packets { .. } => Ok(()),
-            Action::CorruptDescriptor { .. } => match self.has_owners() {
-                true => Ok(()),
-                false => Err("no program of the host has functions here".into()),
-            },
+            Action::CorruptInput { .. } | Action::Packets { .. } | Action::Reset => Ok(()),
+            Action::CorruptDescriptor { .. } | Action::FillQueue { .. } => {
+                match self.has_owners() {
+                    true => Ok(()),
+                    false => Err("no program of the host has functions here".into()),
+                }
+            }
         }
     }
 
@@ -180,6 +184,12 @@ impl Machine<'_> {
                 }
                 self.forget_memory();
             }
+            Ending::Ring => self.fill_ring(false),
+            Ending::Endpoint(tile) => {
+                if let Ok(board) = self.board(tile) {
+                    board.empty();
+                }
+            }
         }
     }
 
@@ -278,6 +288,21 @@ impl Machine<'_> {
                 bits,
                 descriptors,
             } => self.corrupt_descriptors(word, bits, descriptors),
+            Action::FillQueue { queue, tile, time } => {
+                let end = match (queue, self.board(tile)) {
+                    (Queue::Ring, _) => {
+                        self.fill_ring(true);
+                        Ending::Ring
+                    }
+                    (Queue::Kernel, Ok(board)) => {
+                        board.fill(KERNEL_ENDPOINT);
+                        Ending::Endpoint(tile)
+                    }
+                    (Queue::Kernel, Err(_)) => return,
+                };
+                injection.ends.push((now.saturating_add(time), end));
+            }
+            Action::Reset => self.wiring.finish(Finish::Reset),
         }
     }
 }

@@ -42,6 +42,10 @@ enum Ending {
     Rise(usize, u32),
     /// A range of addresses of a tile is there again.
     Refusal(usize, u64, u64),
+    /// The ring of descriptors has room again.
+    Ring,
+    /// The endpoint of a tile's kernel has room again.
+    Endpoint(usize),
 }
 
 impl Injection {

@@ -50,7 +50,7 @@ impl Injection {
         let is_end = |&(time, end): &(Time, Ending)| {
             let is_possible = match end {
                 Ending::Line(hart, bit) | Ending::Rise(hart, bit) => is_line(&(hart, bit)),
-                Ending::Refusal(..) => true,
+                Ending::Refusal(..) | Ending::Ring | Ending::Endpoint(_) => true,
             };
             is_possible && time < END_OF_TIME
         };

@@ -2,8 +2,8 @@
 use toml::de::DeTable;
 
 use super::{
-    Action, Fault, LineFault, PacketChoice, PacketClass, PacketFault, Register, RequestFault, Time,
-    When,
+    Action, Fault, LineFault, PacketChoice, PacketClass, PacketFault, Queue, Register,
+    RequestFault, Time, When,
 };
 use crate::platform::Error;
 use crate::platform::quantity::LONG_TIME;
@@ -16,7 +16,7 @@ const MOST: u64 = 1 << 53;
 const MOST_FAULTS: usize = 10_000;
 
 /// What a fault may do.
-const ACTIONS: [&str; 18] = [
+const ACTIONS: [&str; 19] = [
     "stop-hart",
     "flip-memory",
     "flip-register",
@@ -33,11 +33,12 @@ const ACTIONS: [&str; 18] = [
     "delay-message",
     "repeat-message",
     "corrupt-descriptor",
+    "fill-queue",
+    "reset",
     // There are no such faults yet.
     "corrupt-message",
-    "fill-queue",
 ];
-const FIRST_UNKNOWN: usize = 16;
+const FIRST_UNKNOWN: usize = 18;
 
 /// Fields of a descriptor: the word, and the place of the lowest bit in it (`docs/card.md`).
 const FIELDS: [(&str, (usize, u32)); 12] = [
@@ -62,6 +63,8 @@ const PACKET_CLASSES: [(&str, PacketClass); 5] = [
     ("data", PacketClass::Data),
     ("confirmation", PacketClass::Confirmation),
 ];
+
+const QUEUES: [(&str, Queue); 2] = [("ring", Queue::Ring), ("kernel", Queue::Kernel)];
 
 const LINES: [(&str, u32); 5] = [
     ("SSIP", 1),
@@ -319,6 +322,17 @@ fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
                 descriptors: table.count_or("descriptors", (1, MOST), 1)?,
             })
         }
+        "fill-queue" => {
+            let names = QUEUES.map(|(name, _)| name);
+            table.text("queue")?;
+            let queue = table.choice_or("queue", &names, 0)?;
+            Ok(Action::FillQueue {
+                queue: QUEUES[queue].1,
+                tile: tile(table, "tile", tiles)?.unwrap_or(0),
+                time: time(table, "for")?,
+            })
+        }
+        "reset" => Ok(Action::Reset),
         _ => {
             let help = flick_names::use_one_of(&name, &ACTIONS[..FIRST_UNKNOWN]);
             Err(table.error("do", &format!("\"{name}\" is not known"), &help))

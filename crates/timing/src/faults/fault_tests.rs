@@ -145,8 +145,20 @@ fn mistakes_have_their_line() {
             "is a fault to come",
         ),
         (
-            "at = { time = \"1 ms\" }\ndo = \"fill-queue\"\n",
-            "is a fault to come",
+            "at = { time = \"1 ms\" }\ndo = \"fill-queue\"\nfor = \"1 ms\"\n",
+            "`fault.queue` is missing",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"fill-queue\"\nqueue = \"disk\"\nfor = \"1 ms\"\n",
+            "\"disk\" is not known",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"fill-queue\"\nqueue = \"ring\"\n",
+            "`fault.for` is missing",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"reset\"\nhart = 1\n",
+            "`fault.hart` is not known",
         ),
         ("at = { time = 5 }\ndo = \"drop-request\"\n", "has no unit"),
         (

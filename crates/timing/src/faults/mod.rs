@@ -123,6 +123,15 @@ pub struct PacketChoice {
     pub packets: u64,
 }
 
+/// Queues of descriptors of a host program (`docs/card.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Queue {
+    /// The ring of the host's tile.
+    Ring,
+    /// The endpoint of a tile's kernel.
+    Kernel,
+}
+
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -205,6 +214,17 @@ pub enum Action {
         /// How many descriptors.
         descriptors: u64,
     },
+    /// Nothing more fits into a queue of descriptors.
+    FillQueue {
+        /// Which.
+        queue: Queue,
+        /// Of this tile, if it is a kernel's.
+        tile: usize,
+        /// For so long.
+        time: Time,
+    },
+    /// The machine resets.
+    Reset,
 }
 
 /// A fault.

@@ -1,6 +1,7 @@
 //! The backend `card`: harts of a simulated machine, under its own kernel (`docs/card.md`). A crossing
 //! sends a descriptor; the owner executes its code when a hart is lent to it.
 mod card_library;
+mod failure;
 mod owner;
 mod report;
 mod token;
@@ -460,14 +461,7 @@ fn event(act: &mut Entered, message: &Descriptor) -> Event {
             let addr = message.address;
             Event::Fault(Exit::Trap(Trap { cause, addr }))
         }
-        _ => fatal::exit(
-            "FLK0509",
-            &format!(
-                "the card has refused a call: error {} of kind {}",
-                message.error, message.kind
-            ),
-            "look at what its kernel has printed; run with FLICK_BACKEND=inline",
-        ),
+        _ => failure::refused(message, act.gate()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The token: the right to use the machine, which one thread has (`docs/card.md`, "The token").
 //!
-//! All of it runs with all signals blocked in the calling thread. Who waits sleeps on a word of its own
-//! slot. An owner is *inside* from its descriptor on until its message has come.
+//! All of it runs with all signals blocked in the calling thread. How the token goes from thread to thread is in
+//! [`Token`], which loom checks. An owner is *inside* from its descriptor on until its message has come.
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -12,26 +12,26 @@ use flick_abi::card_interface::{Executed, Order, OrderKind};
 use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
 use flick_engine::Hart;
 use flick_riscv::Isa;
+use flick_sync::{Found, Token, Waited};
 
 use super::card_library::Machine;
-use crate::os::fatal;
+use super::failure;
+use crate::thread::activation::Activation;
 
 /// A lent owner that does not come back in this time has gone to sleep, or has left its code.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// No slot, in lists.
-const NONE: u32 = u32::MAX;
+
+/// Between two looks of a thread that forks at the token.
+const PAUSE: Duration = Duration::from_micros(50);
+static NOBODY_WAKES: AtomicU32 = AtomicU32::new(0);
 
 /// An owner.
 struct Slot {
     /// Bit 0: a thread has it. Above: how often it was used.
     uses: AtomicU64,
-    /// What its thread waits for: 1 if there is an order.
-    wake: AtomicU32,
-    /// The next slot in the list of those who want in.
-    next: AtomicU32,
     /// The endpoint that the card wants its next request at.
     endpoint: AtomicU8,
-    /// By who has the token, until `wake` is set; then by its thread. Here, and not on stacks: that of a
+    /// By who has the token, until it gives the token to the thread. Here, and not on stacks: that of a
     /// handler may be small.
     order: UnsafeCell<Order>,
     /// By its thread, until the slot is in the list; then by who has the token.
@@ -49,8 +49,6 @@ unsafe impl Sync for Slot {}
 static SLOTS: [Slot; OWNERS] = [const {
     Slot {
         uses: AtomicU64::new(0),
-        wake: AtomicU32::new(0),
-        next: AtomicU32::new(0),
         endpoint: AtomicU8::new(0),
         order: UnsafeCell::new(NO_ORDER),
         request: UnsafeCell::new(NO_DESCRIPTOR),
@@ -86,16 +84,10 @@ unsafe impl Sync for Next {}
 
 static NEXT: Next = Next(UnsafeCell::new(NO_ORDER));
 
-/// Somebody has the token.
-static TAKEN: AtomicU32 = AtomicU32::new(0);
-/// The newest of those who want in.
-static WANTING: AtomicU32 = AtomicU32::new(NONE);
-/// Who has the token executes its code on a lent hart: the [`Loan`]; 0: it does not.
-static LENT: AtomicU64 = AtomicU64::new(0);
+/// Its loans are of harts: who has the token executes its code on one.
+static TOKEN: Token<OWNERS> = Token::new();
 /// Loans so far.
 static LOANS: AtomicU64 = AtomicU64::new(0);
-/// A thread that forks waits for the token, and nobody else takes it.
-static FORKS: AtomicU32 = AtomicU32::new(0);
 /// See [`process`]; 0: nobody has asked yet.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// How many owners are inside. Who has the token changes it.
@@ -177,13 +169,17 @@ pub fn cross(slot: u32, time: u64, write: impl FnOnce(&mut Descriptor, &mut Thre
     // SAFETY: the calling thread's, until the slot is in the list; nobody has references.
     unsafe { write(&mut *own.request.get(), &mut *own.registers.get()) };
     want_in(slot, time);
-    if take() { drive_to(slot) } else { wait(slot) }
+    if TOKEN.take() {
+        drive_to(slot)
+    } else {
+        wait(slot)
+    }
 }
 
 /// The slot's thread ends, at a virtual time.
 pub fn end(slot: u32, time: u64) {
     want_to_end(slot, time);
-    if take() {
+    if TOKEN.take() {
         drive(None);
     }
 }
@@ -214,14 +210,14 @@ pub fn leave() {
 /// The hart is the calling thread's, which has the token, until [`take_back`].
 pub fn lend(slot: u32, hart: u32) -> Loan {
     let loan = Loan::new(slot, hart);
-    LENT.store(loan.0, SeqCst);
+    TOKEN.lend(loan.0);
     loan
 }
 
 /// The calling thread comes back to the machine, and has the token. False: another one has taken it away.
 #[must_use]
 pub fn take_back(loan: Loan) -> bool {
-    LENT.compare_exchange(loan.0, 0, SeqCst, SeqCst).is_ok()
+    TOKEN.take_back(loan.0)
 }
 
 /// Who has the token: the owner of a loan has left its code.
@@ -248,19 +244,18 @@ fn leave_code(machine: &mut Machine, hart: u32) {
 
 /// Takes the token for a thread that keeps the others out (as around `fork`). It has none.
 pub fn hold() {
-    FORKS.store(1, SeqCst);
     let (mut seen, mut since) = (0, Instant::now());
-    while !take() {
-        let lent = LENT.load(SeqCst);
+    let ended = TOKEN.take_alone(|| {
+        let lent = TOKEN.lent();
         if lent != seen {
             (seen, since) = (lent, Instant::now());
-        } else if lent != 0 && since.elapsed() > PATIENCE && take_back(Loan(lent)) {
-            give_up(Loan(lent));
-            break;
         }
-        futex(&FORKS, libc::FUTEX_WAIT, 1, Some(Duration::from_micros(50)));
+        futex(&NOBODY_WAKES, libc::FUTEX_WAIT, 0, Some(PAUSE));
+        since.elapsed() <= PATIENCE
+    });
+    if let Some(lent) = ended {
+        give_up(Loan(lent));
     }
-    FORKS.store(0, SeqCst);
 }
 
 /// Behind [`hold`]: the others go on.
@@ -273,21 +268,15 @@ pub fn end_fork_in_child(own: Option<u32>) {
     // SAFETY: the thread has the token.
     unsafe { Machine::get() }.forked();
     PROCESS.store(0, SeqCst);
-    LENT.store(0, SeqCst);
     INSIDE.store(0, SeqCst);
-    WANTING.store(NONE, SeqCst);
+    TOKEN.forget_others();
     for (number, slot) in (0..).zip(&SLOTS) {
         if own == Some(number) || slot.uses.load(SeqCst) & 1 == 0 {
             continue;
         }
-        slot.wake.store(0, SeqCst);
         want_to_end(number, 0);
     }
     drive(None);
-}
-
-fn take() -> bool {
-    TAKEN.compare_exchange(0, 1, SeqCst, SeqCst).is_ok()
 }
 
 /// The slot's thread ends, or a child of `fork` lacks it.
@@ -309,19 +298,7 @@ fn want_in(slot: u32, time: u64) {
     own.time.store(time, SeqCst);
     // SAFETY: the calling thread's, until the slot is in the list.
     unsafe { (*own.request.get()).endpoint = own.endpoint.load(SeqCst) };
-    add_to_list(slot);
-}
-
-fn add_to_list(slot: u32) {
-    let own = &SLOTS[slot as usize];
-    let mut first = WANTING.load(SeqCst);
-    loop {
-        own.next.store(first, SeqCst);
-        match WANTING.compare_exchange(first, slot, SeqCst, SeqCst) {
-            Ok(_) => return,
-            Err(now) => first = now,
-        }
-    }
+    TOKEN.want(slot);
 }
 
 fn drive_to(slot: u32) -> Come {
@@ -354,88 +331,69 @@ fn come(slot: u32) -> Come {
 fn drive(me: Option<u32>) -> bool {
     // SAFETY: the calling thread has the token, and this does not outlive it.
     let mut machine = unsafe { Machine::get() };
-    loop {
-        // Who forks drives later.
-        if FORKS.load(SeqCst) != 0 {
-            TAKEN.store(0, SeqCst);
-            return false;
-        }
-        let is_full = !send_all(&mut machine);
-        if INSIDE.load(SeqCst) == 0 && !is_full {
-            TAKEN.store(0, SeqCst);
-            // Who has come since has found the token taken.
-            if WANTING.load(SeqCst) != NONE && take() {
-                continue;
-            }
-            return false;
-        }
-        // SAFETY: the token is the calling thread's up to the end of the turn.
-        let order = unsafe { &mut *NEXT.0.get() };
-        machine.advance(order);
-        let slot = match order.kind {
-            OrderKind::Run => {
-                let slot = (order.owner & 0xffff) as usize;
-                if !is_owner(slot, order.owner) {
-                    // A child of `fork` lacks its thread.
-                    leave_code(&mut machine, order.hart);
-                    continue;
-                }
-                slot
-            }
-            OrderKind::Message => {
-                let slot = order.message.slot();
-                if slot >= OWNERS || owner(slot as u32) != order.message.owner {
-                    // It has ended meanwhile.
-                    continue;
-                }
-                INSIDE.fetch_sub(1, SeqCst);
-                SLOTS[slot].endpoint.store(order.message.endpoint, SeqCst);
-                slot
-            }
-            OrderKind::Idle if WANTING.load(SeqCst) != NONE => continue,
-            OrderKind::Idle | OrderKind::Ended => ended(order.kind),
-        };
-        let Some(other) = SLOTS.get(slot) else {
-            continue;
-        };
-        // SAFETY: its thread waits, and looks at it when it is woken; or it is the calling thread.
-        unsafe { *other.order.get() = *order };
-        if me == Some(slot as u32) {
-            return true;
-        }
-        other.wake.store(1, SeqCst);
-        futex(&other.wake, libc::FUTEX_WAKE, 1, None);
-        return false;
-    }
+    TOKEN.drive(
+        me,
+        || find_turn(&mut machine, me),
+        |word| _ = futex(word, libc::FUTEX_WAKE, 1, None),
+    )
 }
 
-fn ended(kind: OrderKind) -> ! {
-    let what = match kind {
-        OrderKind::Idle => "the card does not answer a call",
-        _ => "the card's machine has ended, and a call waits for it",
+/// With the token: whose turn it is, whose slot has the order.
+fn find_turn(machine: &mut Machine, me: Option<u32>) -> Found {
+    let is_full = !send_all(machine);
+    if INSIDE.load(SeqCst) == 0 && !is_full {
+        return Found::Nothing;
+    }
+    // SAFETY: the token is the calling thread's up to the end of the turn.
+    let order = unsafe { &mut *NEXT.0.get() };
+    machine.advance(order);
+    let slot = match order.kind {
+        OrderKind::Run => {
+            let slot = (order.owner & 0xffff) as usize;
+            if !is_owner(slot, order.owner) {
+                // A child of `fork` lacks its thread.
+                leave_code(machine, order.hart);
+                return Found::Again;
+            }
+            slot
+        }
+        OrderKind::Message => {
+            let slot = order.message.slot();
+            if slot >= OWNERS || owner(slot as u32) != order.message.owner {
+                // It has ended meanwhile.
+                return Found::Again;
+            }
+            INSIDE.fetch_sub(1, SeqCst);
+            SLOTS[slot].endpoint.store(order.message.endpoint, SeqCst);
+            slot
+        }
+        OrderKind::Idle if TOKEN.is_wanted() => return Found::Again,
+        _ => {
+            // SAFETY: the calling thread's request, and its activation, which waits for the answer.
+            let waits = me.map(|me| unsafe {
+                let asked = &*SLOTS[me as usize].request.get();
+                &*(*(asked.activation as *const Activation)).gate
+            });
+            let others = INSIDE.load(SeqCst).saturating_sub(waits.is_some().into());
+            failure::ended(order, waits, others)
+        }
     };
-    let help = "look at what its kernel has printed; run with FLICK_BACKEND=inline";
-    fatal::exit("FLK0509", what, help)
+    let Some(other) = SLOTS.get(slot) else {
+        return Found::Again;
+    };
+    // SAFETY: its thread waits, and looks at it when it is woken; or it is the calling thread.
+    unsafe { *other.order.get() = *order };
+    Found::Turn(slot as u32)
 }
 
 /// Sends what owners want, those first who came first. False: the ring is full, and they stay in the
 /// list.
 fn send_all(machine: &mut Machine) -> bool {
-    let mut newest = WANTING.swap(NONE, SeqCst);
-    // Turned round: the oldest is first.
-    let mut oldest = NONE;
-    while newest != NONE {
-        let next = SLOTS[newest as usize].next.swap(oldest, SeqCst);
-        (oldest, newest) = (newest, next);
-    }
-    while oldest != NONE {
-        let slot = &SLOTS[oldest as usize];
+    TOKEN.enter_all(|slot| {
+        let slot = &SLOTS[slot as usize];
         // SAFETY: the slot is out of the list, so that it is this thread's.
         let asked = unsafe { &*slot.request.get() };
-        let next = slot.next.load(SeqCst);
         if !machine.send(asked, slot.time.load(SeqCst)) {
-            // Those behind it keep their order only among themselves.
-            put_back(oldest);
             return false;
         }
         if asked.kind == DESCRIPTOR_END {
@@ -444,39 +402,23 @@ fn send_all(machine: &mut Machine) -> bool {
         } else {
             INSIDE.fetch_add(1, SeqCst);
         }
-        oldest = next;
-    }
-    true
-}
-
-fn put_back(mut slot: u32) {
-    while slot != NONE {
-        let own = &SLOTS[slot as usize];
-        let behind = own.next.load(SeqCst);
-        add_to_list(slot);
-        slot = behind;
-    }
+        true
+    })
 }
 
 /// Waits for an order.
 fn wait(slot: u32) -> Come {
-    let own = &SLOTS[slot as usize];
-    let mut seen = 0;
     loop {
-        if own.wake.swap(0, SeqCst) == 1 {
-            return come(slot);
-        }
-        let is_late = !futex(&own.wake, libc::FUTEX_WAIT, 0, Some(PATIENCE));
-        let lent = LENT.load(SeqCst);
-        if !is_late || lent == 0 || lent != seen {
-            seen = lent;
-            continue;
-        }
-        // The same loan as all that time ago.
-        if take_back(Loan(lent)) {
-            give_up(Loan(lent));
-            if drive(Some(slot)) {
-                return come(slot);
+        let waited = TOKEN.wait(slot, |word| {
+            futex(word, libc::FUTEX_WAIT, 0, Some(PATIENCE))
+        });
+        match waited {
+            Waited::Turn => return come(slot),
+            Waited::TookBack(lent) => {
+                give_up(Loan(lent));
+                if drive(Some(slot)) {
+                    return come(slot);
+                }
             }
         }
     }
