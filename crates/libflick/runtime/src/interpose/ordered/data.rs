@@ -7,6 +7,7 @@ use flick_sim::thread_token::Turn;
 
 use super::cancelling;
 use super::{Answer, asked, ordered, real};
+use crate::accounts::timed::order::timers::{self, Timer};
 use crate::accounts::timed::order::{self, ANY_DATA, Call, Here, Key};
 use crate::os::system_call::system_call;
 
@@ -87,14 +88,21 @@ fn transfer(here: &Here, file: c_int, events: c_short) -> bool {
     true
 }
 
+/// Bytes of a timer's count.
+const COUNT: usize = size_of::<u64>();
+
+/// Bytes that a read has to have room for.
+fn least(file: c_int) -> usize {
+    match timers::is_known(Timer::File(file)) {
+        true => COUNT,
+        false => 1,
+    }
+}
+
 /// Reads a timer in virtual time, whose file is ready: how often it has expired. `None`: the file is
 /// another one, or the call fails.
-fn read_timer(here: &Here, file: c_int, to: usize, size: usize) -> Option<Answer> {
-    const COUNT: usize = size_of::<u64>();
+fn read_timer(here: &Here, file: c_int, to: usize) -> Option<Answer> {
     let count = here.read_timer(file).filter(|&count| count > 0)?;
-    if size < COUNT {
-        return None;
-    }
     // SAFETY: the program's buffer, as for read(2): the kernel checks it.
     let read = unsafe { system_call(libc::SYS_read, [file as usize, to, COUNT, 0]) };
     if read != COUNT as isize {
@@ -125,10 +133,14 @@ ordered! {
     read(arguments, here) {
         let [file, to, size, ..] = *arguments;
         let file = file as c_int;
+        // What is refused, or over at once, waits for nothing.
+        if size < least(file) {
+            return Answer::go_on(real!(read));
+        }
         if !transfer(&here, file, libc::POLLIN) {
             return Answer::error(libc::EINTR);
         }
-        let timer = read_timer(&here, file, to, size);
+        let timer = read_timer(&here, file, to);
         timer.unwrap_or(Answer::go_on(real!(read)))
     }
     poll(arguments, here) {
