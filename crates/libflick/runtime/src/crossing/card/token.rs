@@ -242,8 +242,8 @@ fn leave_code(machine: &mut Machine, hart: u32) {
     machine.executed(&left, &registers);
 }
 
-/// Takes the token for a thread that forks, and keeps it. It has none.
-pub fn begin_fork() {
+/// Takes the token for a thread that keeps the others out (as around `fork`). It has none.
+pub fn hold() {
     let (mut seen, mut since) = (0, Instant::now());
     let ended = TOKEN.take_alone(|| {
         let lent = TOKEN.lent();
@@ -258,8 +258,8 @@ pub fn begin_fork() {
     }
 }
 
-/// The parent goes on.
-pub fn end_fork() {
+/// Behind [`hold`]: the others go on.
+pub fn release() {
     drive(None);
 }
 
