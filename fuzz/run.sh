@@ -5,7 +5,7 @@
 #   fuzz/run.sh [--seconds N] [TARGET...]
 #
 # The targets are `decoder`, `translator`, `execution`, `trace`, `devices`, `bus`, `firmware`,
-# `machine_descriptions`, `machine_history` and `cpus`. By default all of them run, each for N seconds (60). The script needs a built
+# `machine_descriptions`, `machine_history`, `cpus`, `descriptor` and `host_tile`. By default all of them run, each for N seconds (60). The script needs a built
 # tree, for seeds, and no nightly toolchain. An input that fails stays in build/fuzz/TARGET-…, and
 # inputs that reach new code in build/fuzz/corpus. `cargo fuzz run TARGET` works as well.
 set -euo pipefail
@@ -13,7 +13,7 @@ set -euo pipefail
 seconds=60
 [ "${1-}" != --seconds ] || { seconds=$2 && shift 2; }
 targets=("$@")
-[ $# -gt 0 ] || targets=(decoder translator execution trace devices bus firmware machine_descriptions machine_history cpus)
+[ $# -gt 0 ] || targets=(decoder translator execution trace devices bus firmware machine_descriptions machine_history cpus descriptor host_tile)
 out=$build/fuzz
 mkdir -p "$out"
 

@@ -177,6 +177,9 @@ else
   check "Installed elsewhere" installed
   check "Projects" warm tests/projects/run.sh
   check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
+  # A machine without a compiler for the card's harts has no kernel.
+  [ ! -e "$build/lib/flick/card/kernel-host.elf" ] ||
+    check "Torture on the card" "$flick" torture --backend card --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
 
   check "Strangers, a sample" limited scripts/strangers.sh --sample 100
 

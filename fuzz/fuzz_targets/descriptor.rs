@@ -1,9 +1,10 @@
-//! Descriptors of a host program that writes what it likes: what the kernel of a tile accepts has
-//! only addresses and numbers that it may use, and the record survives its way in a message.
+//! Descriptors with any contents: what the kernel of a tile accepts has only addresses and numbers that it may
+//! use, what libflick accepts is one of the answers of a kernel, and the record survives its way in a message.
 #![no_main]
 
 use flick_abi::descriptor::{
-    DESCRIPTOR_SIZE, DESCRIPTOR_WORDS, Descriptor, HOST_END, OWNERS, Request,
+    Answer, DESCRIPTOR_CALL, DESCRIPTOR_FAULT, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE,
+    DESCRIPTOR_WORDS, Descriptor, HOST_END, OWNERS, Request,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -14,6 +15,14 @@ fuzz_target!(|bytes: [u8; DESCRIPTOR_SIZE]| {
     }
     let all = Descriptor::from_words(&words);
     assert_eq!(all.words(), words);
+    match all.answer() {
+        None => {}
+        Some(Answer::Return) => assert_eq!((all.kind, all.error), (DESCRIPTOR_RETURN, 0)),
+        Some(Answer::Call) => assert_eq!(all.kind, DESCRIPTOR_CALL),
+        Some(Answer::Fault { cause, value }) => {
+            assert!(all.kind == DESCRIPTOR_FAULT && cause < 7 && value == all.address);
+        }
+    }
     match all.request(all.tile) {
         Err(bad) => assert_eq!(bad.has_owner, all.slot() < OWNERS && all.owner >> 16 != 0),
         Ok(request) => {

@@ -108,6 +108,22 @@ pub const DESCRIPTOR_SIZE: usize = size_of::<Descriptor>();
 /// Words of a descriptor.
 pub const DESCRIPTOR_WORDS: usize = DESCRIPTOR_SIZE / 8;
 
+/// What the card says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The activation has returned.
+    Return,
+    /// It calls the host function at `pc`.
+    Call,
+    /// The instruction at `pc` is impossible: illegal, a breakpoint, or an access that is misaligned.
+    Fault {
+        /// `mcause`.
+        cause: u32,
+        /// `mtval`.
+        value: u64,
+    },
+}
+
 /// What the host asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
@@ -267,6 +283,20 @@ impl Descriptor {
         match is_fcsr {
             true => Ok(request),
             false => Err(refused(Error::Invalid)),
+        }
+    }
+
+    /// What a descriptor from the card says to its owner. `None`: a request was refused, for the reason in
+    /// `error`; or no kernel sends this.
+    pub fn answer(&self) -> Option<Answer> {
+        match (self.version, self.kind, self.error) {
+            (DESCRIPTOR_VERSION, DESCRIPTOR_RETURN, 0) => Some(Answer::Return),
+            (DESCRIPTOR_VERSION, DESCRIPTOR_CALL, _) => Some(Answer::Call),
+            (DESCRIPTOR_VERSION, DESCRIPTOR_FAULT, cause @ (2 | 3 | 4 | 6)) => {
+                let value = self.address;
+                Some(Answer::Fault { cause, value })
+            }
+            _ => None,
         }
     }
 }

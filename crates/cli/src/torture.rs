@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
+use flick_abi::settings::BACKEND;
 use flick_diagnostics::Code;
 use flick_driver::root::{CLANG, CLANGXX};
 use flick_driver::{Error, Root};
@@ -31,6 +32,9 @@ pub struct Torture {
     /// Cases at a time [default: the number of processors]
     #[arg(short, long)]
     jobs: Option<usize>,
+    /// Where NxP code runs; `card`: on the harts of a machine (`docs/card.md`)
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(BACKEND.values), default_value = BACKEND.values[0])]
+    backend: String,
     /// Who draws the programs; `both`: csmith where it is installed, for every other one
     #[arg(long, value_enum, default_value_t = Which::Both)]
     generator: Which,
@@ -166,6 +170,7 @@ fn settings(options: &Torture) -> Result<Settings, Error> {
         jobs: options
             .jobs
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        backend: BACKEND.values[BACKEND.parse(options.backend.as_bytes()).unwrap_or(0)],
         generator,
         features,
         placements: options

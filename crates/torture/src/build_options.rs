@@ -48,6 +48,17 @@ impl Options {
         }
     }
 
+    /// The same, less a static link.
+    pub fn without_static(self) -> Self {
+        match self.link {
+            Link::Static => Self {
+                link: Link::NoPie,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     pub fn compile_words(&self) -> Vec<String> {
         let mut words = vec![format!("-{}", self.level)];
         if self.debug {

@@ -62,10 +62,11 @@ pub fn describe(seed: u64, case: &Case) -> String {
         options.clone_from(&user.words);
     }
     format!(
-        "seed {seed}, {}, {}, {}, trigger {}, engine {}{}",
+        "seed {seed}, {}, {}, {}, backend {}, trigger {}, engine {}{}",
         case.source.kind(),
         options.join(" "),
         case.placement,
+        case.manner.backend,
         case.manner.trigger,
         case.manner.engine,
         if case.manner.counted {

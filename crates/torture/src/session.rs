@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use flick_abi::settings::{ENGINE, TRIGGER};
+use flick_abi::settings::{BACKEND, ENGINE, TRIGGER};
 
 use crate::build_options::Options;
 use crate::count::Crossings;
@@ -42,6 +42,8 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Number of cases that are tried at a time.
     pub jobs: usize,
+    /// Where NxP code runs: one of the values of `FLICK_BACKEND`.
+    pub backend: &'static str,
     /// Who draws the programs.
     pub generator: Generator,
     /// What Flick's own generator may draw.
@@ -61,6 +63,9 @@ pub struct Settings {
     /// Compilers and limits of time.
     pub workshop: Workshop,
 }
+
+/// The backend that static programs do not have.
+const CARD: &str = BACKEND.values[1];
 
 /// C lets a compiler drop a loop that never ends and make anything of what follows; csmith draws
 /// some.
@@ -223,6 +228,7 @@ fn case(
     };
     let options = match source {
         Source::User(_) => Options::PLAIN,
+        _ if settings.backend == CARD => Options::draw(seed).without_static(),
         _ => Options::draw(seed),
     };
     let dir = tempfile::Builder::new().prefix("flick-torture").tempdir()?;
@@ -231,6 +237,7 @@ fn case(
 
     let mut failures = Vec::new();
     let manner = |round: usize, trigger: &'static str, counted: bool| Manner {
+        backend: settings.backend,
         trigger,
         engine: Draw::new(seed, &format!("engine {round} {trigger} {counted}")).pick(ENGINE.values),
         counted,

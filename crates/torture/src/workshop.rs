@@ -31,6 +31,7 @@ pub struct Workshop {
 /// How Flick's build is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manner {
+    pub backend: &'static str,
     pub trigger: &'static str,
     pub engine: &'static str,
     /// With statistics: the runtime counts, on paths of its own.
@@ -39,8 +40,9 @@ pub struct Manner {
 
 impl Manner {
     /// Variables of the run, less that of the statistics.
-    pub fn environment(&self) -> [(&'static str, &'static str); 3] {
+    pub fn environment(&self) -> [(&'static str, &'static str); 4] {
         [
+            ("FLICK_BACKEND", self.backend),
             ("FLICK_TRIGGER", self.trigger),
             ("FLICK_OFFLOAD", "require"),
             ("FLICK_ENGINE", self.engine),

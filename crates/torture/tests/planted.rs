@@ -62,6 +62,7 @@ fn make_compilers(dir: &Path, fault: &str) {
 fn session(dir: &Path, seed: u64, count: u64) -> (Totals, String) {
     let compiler = |name: &str| dir.join(name).display().to_string();
     let settings = Settings {
+        backend: "inline",
         seed,
         count: Some(count),
         time: None,

@@ -25,7 +25,7 @@ const MOST_TURNS: u32 = 1_000_000;
 const LOOKS_EVERY: u32 = 64;
 /// Instructions, or exceptions, after which nothing is to come for an owner. A crossing takes some 2,000, and a
 /// command of a unit whose packets are lost two million.
-const MOST_STEPS: u64 = 1 << 28;
+const MOST_STEPS: u64 = 1 << 26;
 
 /// Picoseconds after which a request that was refused for now comes again: the hart of who was in the way has
 /// to come to it meanwhile.

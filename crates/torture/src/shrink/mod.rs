@@ -195,6 +195,7 @@ mod tests {
                     .collect(),
             ),
             manner: Manner {
+                backend: "inline",
                 trigger: "fault",
                 engine: "interp",
                 counted: true,

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flick_abi::card::ThreadState;
 use flick_abi::card_interface::{Executed, NO_EXCEPTION, RanRow};
 use flick_abi::descriptor::{
-    DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_FAULT, DESCRIPTOR_RESUME,
-    DESCRIPTOR_RETURN, Descriptor,
+    Answer, DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN,
+    Descriptor,
 };
 use flick_abi::layout::{GATE_VARIADIC, JumpTarget};
 use flick_engine::{
@@ -429,13 +429,13 @@ fn executed(act: &mut Entered, (hart, end): (u32, End), spent: Spent) -> Execute
 /// What a message from the card says of `act`.
 fn event(act: &mut Entered, message: &Descriptor) -> Event {
     let hart = &mut act.context.hart;
-    match message.kind {
-        DESCRIPTOR_RETURN if message.error == 0 => {
+    match message.answer() {
+        Some(Answer::Return) => {
             hart.x[A0..A0 + 8].copy_from_slice(&message.ints);
             hart.f[A0..A0 + 8].copy_from_slice(&message.floats);
             Event::Return
         }
-        DESCRIPTOR_CALL => {
+        Some(Answer::Call) => {
             hart.x[A0..A0 + 8].copy_from_slice(&message.ints);
             hart.f[A0..A0 + 8].copy_from_slice(&message.floats);
             hart.pc = message.pc;
@@ -448,20 +448,19 @@ fn event(act: &mut Entered, message: &Descriptor) -> Event {
                 pc: message.pc,
             }
         }
-        DESCRIPTOR_FAULT => {
-            let cause = match u64::from(message.error) {
-                ILLEGAL => {
-                    let bits = message.address as u32;
-                    return Event::Fault(Exit::Illegal { bits });
-                }
-                BREAKPOINT => return Event::Fault(Exit::Ebreak),
-                cause if cause == Cause::LoadMisaligned as u64 => Cause::LoadMisaligned,
-                _ => Cause::StoreMisaligned,
-            };
-            let addr = message.address;
-            Event::Fault(Exit::Trap(Trap { cause, addr }))
-        }
-        _ => failure::refused(message, act.gate()),
+        Some(Answer::Fault { cause, value }) => Event::Fault(match u64::from(cause) {
+            ILLEGAL => Exit::Illegal { bits: value as u32 },
+            BREAKPOINT => Exit::Ebreak,
+            cause => {
+                let is_load = cause == Cause::LoadMisaligned as u64;
+                let cause = match is_load {
+                    true => Cause::LoadMisaligned,
+                    false => Cause::StoreMisaligned,
+                };
+                Exit::Trap(Trap { cause, addr: value })
+            }
+        }),
+        None => failure::refused(message, act.gate()),
     }
 }
 
