@@ -18,6 +18,9 @@ extern "C" {
 #ifdef __FLICK__
 
 #define FLICK_NXP __attribute__((annotate("flick.nxp")))
+/* As FLICK_NXP; a card with several tiles runs the function on that of the name TILE, a string
+ * literal. Elsewhere the NxP is one, and takes any name. See docs/card.md, "Several tiles". */
+#define FLICK_NXP_ON(tile) __attribute__((annotate("flick.nxp@" tile)))
 #define FLICK_HOST __attribute__((annotate("flick.host")))
 #define FLICK_BOTH __attribute__((annotate("flick.both")))
 #define FLICK_NXP_DATA __attribute__((annotate("flick.nxp_data")))
@@ -26,6 +29,10 @@ extern "C" {
  * for an unknown kind). Release with flick_free or free, on either side. */
 void *flick_alloc(int kind, size_t size);
 void flick_free(void *memory);
+/* The tile of a card for functions without one that the calling thread calls from now on; NULL: the
+ * machine's first. Returns 0; or -1 with errno ENOENT, and nothing has changed, where the machine has
+ * no tile of this name. Without a card: 0 for any name. */
+int flick_prefer(const char *tile);
 /* Virtual time of the calling thread so far, in picoseconds: as the run is, and with all code on
  * the host. Returns 0; or -1 and zeroes without a platform (FLICK_PLATFORM, docs/timing.md). */
 struct flick_prediction {
@@ -42,6 +49,7 @@ int flick_is_nxp_memory(const void *address);
 #include <stdlib.h>
 
 #define FLICK_NXP
+#define FLICK_NXP_ON(tile)
 #define FLICK_HOST
 #define FLICK_BOTH
 #define FLICK_NXP_DATA
@@ -54,6 +62,10 @@ static inline void *flick_alloc(int kind, size_t size) {
   return malloc(size);
 }
 static inline void flick_free(void *memory) { free(memory); }
+static inline int flick_prefer(const char *tile) {
+  (void)tile;
+  return 0;
+}
 struct flick_prediction {
   unsigned long migrating_ps;
   unsigned long staying_ps;

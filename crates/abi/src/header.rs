@@ -33,6 +33,8 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("GATE_BOTH", layout::GATE_BOTH),
         ("GATE_PLAIN", layout::GATE_PLAIN),
         ("GATE_VARIADIC", layout::GATE_VARIADIC),
+        ("GATE_TILE", layout::GATE_TILE),
+        ("GATE_TILE_BY_FILE", layout::GATE_TILE_BY_FILE),
         ("ARITY_HIDDEN", layout::ARITY_HIDDEN.into()),
         ("ARITY_CALLS_HIDDEN", layout::ARITY_CALLS_HIDDEN.into()),
         ("TIMED_VERSION", timed::VERSION),

@@ -46,11 +46,12 @@ pub struct Inputs {
     pub is_timed: bool,
 }
 
-const RUNTIME_API: [&str; 6] = [
+const RUNTIME_API: [&str; 7] = [
     "flick_alloc",
     "flick_free",
     "flick_is_nxp_memory",
     "flick_predict",
+    "flick_prefer",
     RT_CHECK,
     flick_abi::timed::UNIT,
 ];

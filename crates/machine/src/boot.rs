@@ -17,6 +17,8 @@ use crate::program_file::{BadProgram, Program};
 pub struct Files {
     /// An RV64 ELF file, or an image for the start of memory.
     pub firmware: Vec<u8>,
+    /// The same for tiles with one hart, if it is another.
+    pub firmware_alone: Option<Vec<u8>>,
     /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file.
     pub kernel: Option<Vec<u8>>,
     /// An initial RAM disk for the kernel, or for firmware that is one.
@@ -210,9 +212,13 @@ pub fn boot_tiles(
     let is_single = systems.len() == 1;
     for (system, board) in systems.iter_mut().zip(boards.all()) {
         // Firmware that is the kernel has the RAM disk and the command line on each tile.
+        let firmware = match &files.firmware_alone {
+            Some(alone) if system.tile.harts.len() == 1 => alone,
+            _ => &files.firmware,
+        };
         let tile = match (board.tile(), &files.kernel) {
-            (0, _) | (_, None) => boot(system, board, files)?,
-            _ => boot_with(system, board, &files.firmware, &Files::default())?,
+            (0, _) | (_, None) => boot_with(system, board, firmware, files)?,
+            _ => boot_with(system, board, firmware, &Files::default())?,
         };
         let start = tile.firmware.end().next_multiple_of(16);
         let end = tile.harts.first().map_or(0, |hart| hart.arguments[1]);

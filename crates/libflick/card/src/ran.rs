@@ -1,16 +1,16 @@
 //! What functions have executed, by hart, for `flick stat`.
 use std::collections::BTreeMap;
 
-use flick_abi::card_interface::RanRow;
+use flick_abi::card_interface::{RanRow, TileChoice};
 
-/// By function, and by hart.
+/// By function, by hart, and by why it ran there.
 #[derive(Debug, Default)]
-pub struct Ran(BTreeMap<(u64, u32), RanRow>);
+pub struct Ran(BTreeMap<(u64, u32, TileChoice), RanRow>);
 
 impl Ran {
     /// Adds what a function has executed.
     pub fn add(&mut self, row: &RanRow) {
-        let key = (row.function, row.hart);
+        let key = (row.function, row.hart, row.why);
         let sum = self.0.entry(key).or_insert(RanRow {
             calls: 0,
             instructions: 0,

@@ -29,6 +29,7 @@ fn exports() {
         "flick_free",
         "flick_is_nxp_memory",
         "flick_predict",
+        "flick_prefer",
     ];
     // What timed host code needs.
     let timed = [

@@ -4,12 +4,14 @@
 //! slot. An owner is *inside* from its descriptor on until its message has come.
 use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use flick_abi::card::ThreadState;
 use flick_abi::card_interface::{Executed, Order, OrderKind};
-use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
+use flick_abi::descriptor::{
+    DESCRIPTOR_END, Descriptor, HOST_TILES, OWNER_BITS, OWNER_LEFT, OWNERS,
+};
 use flick_engine::Hart;
 use flick_riscv::Isa;
 
@@ -29,8 +31,10 @@ struct Slot {
     wake: AtomicU32,
     /// The next slot in the list of those who want in.
     next: AtomicU32,
-    /// The endpoint that the card wants its next request at.
-    endpoint: AtomicU8,
+    /// By tile: the endpoint that it wants its next request at.
+    endpoints: [AtomicU8; HOST_TILES],
+    /// The tiles that know the owner, as bits.
+    tiles: AtomicU16,
     /// By who has the token, until `wake` is set; then by its thread. Here, and not on stacks: that of a
     /// handler may be small.
     order: UnsafeCell<Order>,
@@ -45,13 +49,35 @@ struct Slot {
 // SAFETY: one side at a time uses the cells, as their comments say.
 unsafe impl Sync for Slot {}
 
+impl Slot {
+    /// Tells each tile that knows the owner of its end. False: the ring is full, and the others are to be
+    /// told later.
+    fn send_ends(&self, machine: &mut Machine, end: &mut Descriptor, time: u64) -> bool {
+        for tile in 0..HOST_TILES {
+            let bit = 1 << tile;
+            if self.tiles.load(SeqCst) & bit == 0 {
+                continue;
+            }
+            end.tile = tile as u16;
+            end.endpoint = self.endpoints[tile].load(SeqCst);
+            if !machine.send(end, time) {
+                return false;
+            }
+            self.tiles.fetch_and(!bit, SeqCst);
+            self.endpoints[tile].store(0, SeqCst);
+        }
+        true
+    }
+}
+
 // All of it is 0, so that the library's file has none of it.
 static SLOTS: [Slot; OWNERS] = [const {
     Slot {
         uses: AtomicU64::new(0),
         wake: AtomicU32::new(0),
         next: AtomicU32::new(0),
-        endpoint: AtomicU8::new(0),
+        endpoints: [const { AtomicU8::new(0) }; HOST_TILES],
+        tiles: AtomicU16::new(0),
         order: UnsafeCell::new(NO_ORDER),
         request: UnsafeCell::new(NO_DESCRIPTOR),
         registers: UnsafeCell::new(ThreadState {
@@ -308,7 +334,12 @@ fn want_in(slot: u32, time: u64) {
     let own = &SLOTS[slot as usize];
     own.time.store(time, SeqCst);
     // SAFETY: the calling thread's, until the slot is in the list.
-    unsafe { (*own.request.get()).endpoint = own.endpoint.load(SeqCst) };
+    let request = unsafe { &mut *own.request.get() };
+    let tile = usize::from(request.tile);
+    if request.kind != DESCRIPTOR_END {
+        own.tiles.fetch_or(1 << tile, SeqCst);
+        request.endpoint = own.endpoints[tile].load(SeqCst);
+    }
     add_to_list(slot);
 }
 
@@ -389,7 +420,10 @@ fn drive(me: Option<u32>) -> bool {
                     continue;
                 }
                 INSIDE.fetch_sub(1, SeqCst);
-                SLOTS[slot].endpoint.store(order.message.endpoint, SeqCst);
+                let tile = usize::from(order.message.tile);
+                if let Some(endpoint) = SLOTS[slot].endpoints.get(tile) {
+                    endpoint.store(order.message.endpoint, SeqCst);
+                }
                 slot
             }
             OrderKind::Idle if WANTING.load(SeqCst) != NONE => continue,
@@ -431,15 +465,20 @@ fn send_all(machine: &mut Machine) -> bool {
     while oldest != NONE {
         let slot = &SLOTS[oldest as usize];
         // SAFETY: the slot is out of the list, so that it is this thread's.
-        let asked = unsafe { &*slot.request.get() };
+        let asked = unsafe { &mut *slot.request.get() };
         let next = slot.next.load(SeqCst);
-        if !machine.send(asked, slot.time.load(SeqCst)) {
+        let time = slot.time.load(SeqCst);
+        let is_end = asked.kind == DESCRIPTOR_END;
+        let is_sent = match is_end {
+            true => slot.send_ends(machine, asked, time),
+            false => machine.send(asked, time),
+        };
+        if !is_sent {
             // Those behind it keep their order only among themselves.
             put_back(oldest);
             return false;
         }
-        if asked.kind == DESCRIPTOR_END {
-            slot.endpoint.store(0, SeqCst);
+        if is_end {
             slot.uses.fetch_sub(1, SeqCst);
         } else {
             INSIDE.fetch_add(1, SeqCst);
