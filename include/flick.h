@@ -29,6 +29,13 @@ extern "C" {
  * for an unknown kind). Release with flick_free or free, on either side. */
 void *flick_alloc(int kind, size_t size);
 void flick_free(void *memory);
+/* The same kind of memory as FLICK_MEM_NXP, of the tile of a card that has this name; NULL: of its
+ * first. NULL with errno ENOENT where the machine has no such tile. Without a card the NxP is one, and
+ * takes any name. realloc leaves the block on its tile. */
+void *flick_alloc_on(const char *tile, size_t size);
+/* The name of the tile of a card whose memory ADDRESS is; NULL where it is not NxP-local memory, and
+ * without a card. */
+const char *flick_tile_of(const void *address);
 /* The tile of a card for functions without one that the calling thread calls from now on; NULL: the
  * machine's first. Returns 0; or -1 with errno ENOENT, and nothing has changed, where the machine has
  * no tile of this name. Without a card: 0 for any name. */
@@ -62,6 +69,14 @@ static inline void *flick_alloc(int kind, size_t size) {
   return malloc(size);
 }
 static inline void flick_free(void *memory) { free(memory); }
+static inline void *flick_alloc_on(const char *tile, size_t size) {
+  (void)tile;
+  return malloc(size);
+}
+static inline const char *flick_tile_of(const void *address) {
+  (void)address;
+  return NULL;
+}
 static inline int flick_prefer(const char *tile) {
   (void)tile;
   return 0;

@@ -28,7 +28,8 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-use flick_abi::card_interface::{Executed, Functions, HartRow, Order, OrderKind, RanRow, Setup, TileRow,
+use flick_abi::card_interface::{
+    Executed, Functions, HartRow, Order, OrderKind, RanRow, Setup, TileRow,
 };
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;

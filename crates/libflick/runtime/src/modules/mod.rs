@@ -14,8 +14,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flick_abi::layout::{
-    Arity, FuncEntry, GATE_BOTH, GATE_NXP, GATE_TILE, GATE_VARIADIC, Gate, InlinedEntry, Jump, LineEntry,
-    Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
+    Arity, FuncEntry, GATE_BOTH, GATE_NXP, GATE_TILE, GATE_VARIADIC, Gate, InlinedEntry, Jump,
+    LineEntry, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
 };
 use flick_engine::CodeRegion;
 use flick_riscv::Insn;

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use flick_abi::card_interface::{
-    Executed, FUNCTIONS, Functions, HartRow, LIBRARY, Order, RanRow, Setup,
-    TileRow,
+    Executed, FUNCTIONS, Functions, HartRow, LIBRARY, Order, RanRow, Setup, TileRow,
 };
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;

@@ -1,6 +1,6 @@
 //! The tiles of the machine that take programs of the host, and which of them an activation runs on
 //! (`docs/card.md`, "Several tiles").
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
 use flick_abi::card_interface::{TileChoice, TileRow};
@@ -8,13 +8,15 @@ use flick_abi::layout::{GATE_TILE, GATE_TILE_BY_FILE, Gate};
 
 use super::card_library::Machine;
 use crate::config;
+use crate::heap::{blocks, exports, tile_heaps};
+use crate::memory;
 use crate::modules;
 use crate::os::errno::set_errno;
 use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
 
 /// A tile: its number in descriptors, and its name.
-type Tile = (u16, String);
+type Tile = (u16, CString);
 
 static TILES: OnceLock<Vec<Tile>> = OnceLock::new();
 
@@ -24,7 +26,8 @@ pub fn init(machine: &mut Machine) {
     let mut row = TileRow::default();
     while machine.tile(all.len(), &mut row) {
         let name = row.name.get(..row.name_size).unwrap_or_default();
-        all.push((row.number, String::from_utf8_lossy(name).into_owned()));
+        // Names are TOML's, which has no NUL.
+        all.push((row.number, CString::new(name).unwrap_or_default()));
     }
     TILES.get_or_init(|| all);
 }
@@ -34,9 +37,7 @@ fn all() -> &'static [Tile] {
 }
 
 fn number_of(name: &CStr) -> Option<u16> {
-    let found = all()
-        .iter()
-        .find(|(_, known)| known.as_bytes() == name.to_bytes());
+    let found = all().iter().find(|(_, known)| known.as_c_str() == name);
     found.map(|&(number, _)| number)
 }
 
@@ -48,7 +49,10 @@ pub fn choose(gate: &Gate, thread: Current) -> (u16, TileChoice) {
     }
     match thread.preferred_tile() {
         Some(tile) => (tile, TileChoice::Preferred),
-        None => (all().first().map_or(0, |first| first.0), TileChoice::Default),
+        None => (
+            all().first().map_or(0, |first| first.0),
+            TileChoice::Default,
+        ),
     }
 }
 
@@ -90,7 +94,10 @@ fn no_such_tile(gate: &Gate, why: TileChoice) -> ! {
         TileChoice::Placed => "a placement file",
         _ => "its mark",
     };
-    let tiles: Vec<&str> = all().iter().map(|(_, name)| &**name).collect();
+    let tiles: Vec<_> = all()
+        .iter()
+        .map(|(_, name)| name.to_string_lossy())
+        .collect();
     fatal::exit(
         "FLK0512",
         &format!(
@@ -131,12 +138,59 @@ pub unsafe extern "C" fn flick_prefer(tile: *const c_char) -> c_int {
         return 0;
     }
     // SAFETY: by contract.
-    let name = (!tile.is_null()).then(|| unsafe { CStr::from_ptr(tile) });
-    let number = name.map(number_of);
-    if number == Some(None) {
-        set_errno(libc::ENOENT);
+    let Some(number) = (unsafe { number_of_text(tile) }) else {
         return -1;
-    }
-    Current::get_or_make().prefer_tile(number.flatten());
+    };
+    Current::get_or_make().prefer_tile(number);
     0
+}
+
+/// The tile of a name of C's, or none for NULL. `None`, and errno is ENOENT: the machine lacks it.
+///
+/// # Safety
+/// NULL or a string.
+unsafe fn number_of_text(text: *const c_char) -> Option<Option<u16>> {
+    if text.is_null() {
+        return Some(None);
+    }
+    // SAFETY: by contract.
+    let number = number_of(unsafe { CStr::from_ptr(text) });
+    if number.is_none() {
+        set_errno(libc::ENOENT);
+    }
+    number.map(Some)
+}
+
+/// NxP-local memory of a tile, as `flick_alloc` gives it; NULL: of the machine's first. NULL with errno
+/// ENOENT: the machine has none of this name. Without a card the NxP is one.
+///
+/// # Safety
+/// NULL or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flick_alloc_on(tile: *const c_char, size: usize) -> *mut c_void {
+    let mut number = None;
+    if crossing_code::on_card() {
+        // SAFETY: by contract.
+        match unsafe { number_of_text(tile) } {
+            Some(found) => number = found,
+            None => return std::ptr::null_mut(),
+        }
+    }
+    match number {
+        Some(number) if blocks::is_open() => tile_heaps::alloc(number, size),
+        _ => exports::flick_alloc(exports::MEM_NXP, size),
+    }
+}
+
+/// The name of the tile whose memory this is; NULL: it is not NxP-local, or there is no card.
+#[unsafe(no_mangle)]
+pub extern "C" fn flick_tile_of(address: *const c_void) -> *const c_char {
+    if !crossing_code::on_card() || !memory::is_local(address as usize) {
+        return std::ptr::null();
+    }
+    let tile = tile_heaps::tile_of(address as usize);
+    let found = all()
+        .iter()
+        .find(|(number, _)| tile.is_none_or(|tile| tile == *number));
+    found.map_or(std::ptr::null(), |(_, name)| name.as_ptr())
 }
