@@ -127,7 +127,8 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
   }
   if (Mine.sides() > 1) {
     std::string Text;
-    for (auto [Has, Mark] : {std::pair(Mine.Nxp, "FLICK_NXP"), std::pair(Mine.Host, "FLICK_HOST"),
+    const char *Nxp = Mine.Tiles.empty() ? "FLICK_NXP" : "FLICK_NXP_ON";
+    for (auto [Has, Mark] : {std::pair(Mine.Nxp, Nxp), std::pair(Mine.Host, "FLICK_HOST"),
                              std::pair(Mine.Both, "FLICK_BOTH")})
       if (Has)
         Text += (Text.empty() ? "" : " and ") + std::string(Mark);
