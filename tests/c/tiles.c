@@ -108,7 +108,8 @@ ON_STORAGE ALONE int count(void) {
 int main(void) {
   printf("direct %ld pointer %ld inlined %ld plain %ld\n", direct(10), pointer(triple, 10), calls_small(4),
          plain(4));
-  printf("deep %ld host %d\n", down_storage(400), host_calls * 2);
+  long deep = down_storage(400);
+  printf("deep %ld host %d\n", deep, host_calls * 2);
   printf("same address %d %d\n", is_triple(address()), is_triple_there(triple));
   double out[4];
   long ints[2];
