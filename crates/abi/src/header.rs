@@ -136,7 +136,7 @@ mod tests {
     fn the_note_is_that_of_the_crate() {
         let mut text = String::new();
         note_header(&mut text).unwrap();
-        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65543};\n";
+        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65544};\n";
         assert!(text.ends_with(end), "{text}");
     }
 }

@@ -337,7 +337,9 @@ fn want_in(slot: u32, time: u64) {
     let request = unsafe { &mut *own.request.get() };
     let tile = usize::from(request.tile);
     if request.kind != DESCRIPTOR_END {
-        own.tiles.fetch_or(1 << tile, SeqCst);
+        if own.tiles.load(SeqCst) & 1 << tile == 0 {
+            own.tiles.fetch_or(1 << tile, SeqCst);
+        }
         request.endpoint = own.endpoints[tile].load(SeqCst);
     }
     add_to_list(slot);
