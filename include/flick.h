@@ -30,15 +30,15 @@ extern "C" {
 void *flick_alloc(int kind, size_t size);
 void flick_free(void *memory);
 /* The same kind of memory as FLICK_MEM_NXP, of the tile of a card that has this name; NULL: of its
- * first. NULL with errno ENOENT where the machine has no such tile. Without a card the NxP is one, and
- * takes any name. realloc leaves the block on its tile. */
+ * first. NULL with errno ENOENT where the machine has no such tile. Without a card the NxP is one,
+ * and takes any name. realloc leaves the block on its tile. */
 void *flick_alloc_on(const char *tile, size_t size);
-/* The name of the tile of a card whose memory ADDRESS is; NULL where it is not NxP-local memory, and
- * without a card. */
+/* The name of the tile of a card whose memory ADDRESS is; NULL where it is not NxP-local memory,
+ * and without a card. */
 const char *flick_tile_of(const void *address);
 /* The tile of a card for functions without one that the calling thread calls from now on; NULL: the
- * machine's first. Returns 0; or -1 with errno ENOENT, and nothing has changed, where the machine has
- * no tile of this name. Without a card: 0 for any name. */
+ * machine's first. Returns 0; or -1 with errno ENOENT, and nothing has changed, where the machine
+ * has no tile of this name. Without a card: 0 for any name. */
 int flick_prefer(const char *tile);
 /* Virtual time of the calling thread so far, in picoseconds: as the run is, and with all code on
  * the host. Returns 0; or -1 and zeroes without a platform (FLICK_PLATFORM, docs/timing.md). */

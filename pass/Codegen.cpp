@@ -263,8 +263,8 @@ Error makeTablesConstant(MutableArrayRef<char> Bytes) {
   return Error::success();
 }
 
-/// Marks functions that want more than their callers hand over by their types, and those that may run
-/// on another tile than their callers: the image link leads no call by name to them
+/// Marks functions that want more than their callers hand over by their types, and those that may
+/// run on another tile than their callers: the image link leads no call by name to them
 /// (STO_RISCV_VARIANT_CC, RISC-V ELF psABI).
 std::string variantConventions(const Module &N) {
   std::string Text;

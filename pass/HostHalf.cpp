@@ -125,8 +125,7 @@ private:
   }
 
   void record(unsigned Flags, const Function &F, StringRef Nxp, StringRef Entry,
-              StringRef HostClone, StringRef Name, unsigned Index,
-              const Choice *Chosen = nullptr) {
+              StringRef HostClone, StringRef Name, unsigned Index, const Choice *Chosen = nullptr) {
     Signature Sig = signatureOf(F);
     if (Sig.PlainDefinition)
       Flags |= FLICK_GATE_PLAIN;

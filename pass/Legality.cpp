@@ -180,9 +180,8 @@ private:
 
   void checkCalls(Function &F, const Members &Now, std::vector<Refusal> &Out) {
     for (const CallBase *Call : callsOf(F)) {
-      CallPlan Made = planCall(*Call, [&](const Function *G) {
-        return hasNxpCode(Now, G) && !isElsewhere(Now, F, *G);
-      });
+      CallPlan Made = planCall(
+          *Call, [&](const Function *G) { return hasNxpCode(Now, G) && !isElsewhere(Now, F, *G); });
       std::string What = Made.Callee ? "a call of '" + shownName(*Made.Callee) + "'"
                                      : std::string("a call through a pointer");
       if (Made.Form == CallForm::Uncovered)

@@ -271,9 +271,9 @@ private:
     guardFromItself(F, Aliases);
   }
 
-  /// Functions of other tiles are unknown to the optimiser, as are those of other units: behind their
-  /// addresses there is only a declaration. Else calls through constant pointers would become direct
-  /// ones.
+  /// Functions of other tiles are unknown to the optimiser, as are those of other units: behind
+  /// their addresses there is only a declaration. Else calls through constant pointers would become
+  /// direct ones.
   void separateTiles(const SetVector<Function *> &NxpCode) {
     for (Function *F : NxpCode) {
       const Function &Origin = *Origins[F];

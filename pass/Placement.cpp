@@ -27,7 +27,9 @@ struct Marks {
   SourcePlace Place;
 
   unsigned sides() const { return Nxp + Host + Both; }
-  StringRef sideName() const { return !Tiles.empty() ? "FLICK_NXP_ON" : Nxp ? "FLICK_NXP" : Both ? "FLICK_BOTH" : "FLICK_HOST"; }
+  StringRef sideName() const {
+    return !Tiles.empty() ? "FLICK_NXP_ON" : Nxp ? "FLICK_NXP" : Both ? "FLICK_BOTH" : "FLICK_HOST";
+  }
 
   bool add(StringRef Text) {
     if (Text.consume_front(MarkNxpOn)) {
@@ -165,8 +167,10 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
   if (F->isDeclaration() && !Mine.Host)
     P.Expected.push_back({F, Mine.sideName().str()});
   if (!F->isDeclaration())
-    P.Choices[F] = {Mine.Nxp ? Side::Nxp : Mine.Both ? Side::Both : Side::Host, "mark", true,
-                    Mine.Tiles.empty() ? "" : Mine.Tiles[0]};
+    P.Choices[F] = {Mine.Nxp    ? Side::Nxp
+                    : Mine.Both ? Side::Both
+                                : Side::Host,
+                    "mark", true, Mine.Tiles.empty() ? "" : Mine.Tiles[0]};
   return true;
 }
 

@@ -189,8 +189,8 @@ static void readLine(StringRef Line, const std::string &At, bool Overrides,
   Expected<GlobPattern> Pattern = GlobPattern::create(*Text);
   if (!Pattern)
     return Complain("bad pattern '" + Rest + "': " + toString(Pattern.takeError()), "");
-  Entries.push_back(
-      {*Where, IsTiled ? Tile.str() : "", std::move(Literal), std::move(Text), std::move(*Pattern), Exact, At, Overrides});
+  Entries.push_back({*Where, IsTiled ? Tile.str() : "", std::move(Literal), std::move(Text),
+                     std::move(*Pattern), Exact, At, Overrides});
 }
 
 Expected<PlacementOptions> readPlacementOptions() {

@@ -91,7 +91,8 @@ struct Plan {
   bool isPlacedOnNxp(const llvm::Function *F) const;
   /// The tile of a function that is placed on the NxP; empty: none.
   llvm::StringRef tileOf(const llvm::Function &F) const;
-  /// NxP code of Caller reaches the NxP code of Callee by its address alone: it runs on another tile.
+  /// NxP code of Caller reaches the NxP code of Callee by its address alone: it runs on another
+  /// tile.
   bool isElsewhere(const llvm::Function &Caller, const llvm::Function &Callee) const;
   /// U calls its function in the body of an NxP function, whose NxP code and host clone call NxP
   /// code and host clone.

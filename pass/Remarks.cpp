@@ -36,9 +36,8 @@ void emitPlaced(const Function &F, const Member &Mine, const Choice *Chosen) {
   if (Mine.R == Role::Nxp && Chosen && !Chosen->Tile.empty())
     Side += ", on the tile " + Chosen->Tile;
   OptimizationRemark Remark(PassName, "Placed", &F);
-  Remark << "'" << Argument("Function", shownName(F)) << "' placed on "
-         << Argument("Side", Side) << ": "
-         << Argument("Reason", reasonFor(Mine, Chosen));
+  Remark << "'" << Argument("Function", shownName(F)) << "' placed on " << Argument("Side", Side)
+         << ": " << Argument("Reason", reasonFor(Mine, Chosen));
   F.getContext().diagnose(Remark);
 }
 

@@ -1,5 +1,6 @@
-// Functions of two tiles call each other and the host: by name, through pointers, in a recursion, with
-// signatures of all kinds, and over longjmp. On a card each runs on its tile; inline all are one NxP.
+// Functions of two tiles call each other and the host: by name, through pointers, in a recursion,
+// with signatures of all kinds, and over longjmp. On a card each runs on its tile; inline all are
+// one NxP.
 // CARD: card-two
 // OUT: direct 31 pointer 31 inlined 12 plain 8
 // OUT: deep 80200 host 400
@@ -57,7 +58,8 @@ ON_COMPUTE ALONE struct Large scaled(struct Large l, int by) {
     l.all[i] *= by;
   return l;
 }
-ON_COMPUTE ALONE int many(int a, long b, short c, char d, int e, int f, int g, int h, const char *i) {
+ON_COMPUTE ALONE int many(int a, long b, short c, char d, int e, int f, int g, int h,
+                          const char *i) {
   return a + (int)b + c + d + e + f + g + h == 36 ? i[0] : 0;
 }
 ON_COMPUTE ALONE signed char narrow(int x) { return (signed char)x; }
@@ -106,8 +108,8 @@ ON_STORAGE ALONE int count(void) {
 }
 
 int main(void) {
-  printf("direct %ld pointer %ld inlined %ld plain %ld\n", direct(10), pointer(triple, 10), calls_small(4),
-         plain(4));
+  printf("direct %ld pointer %ld inlined %ld plain %ld\n", direct(10), pointer(triple, 10),
+         calls_small(4), plain(4));
   long deep = down_storage(400);
   printf("deep %ld host %d\n", deep, host_calls * 2);
   printf("same address %d %d\n", is_triple(address()), is_triple_there(triple));

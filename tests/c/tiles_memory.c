@@ -1,5 +1,5 @@
-// flick_alloc_on gives memory of a tile's own, also in NxP code; realloc and free leave it there. A name
-// that the machine lacks is an error on a card. flick_prefer is the thread's.
+// flick_alloc_on gives memory of a tile's own, also in NxP code; realloc and free leave it there. A
+// name that the machine lacks is an error on a card. flick_prefer is the thread's.
 // ONLY: flick
 // CARD: card-two
 // LIBS: -lpthread
@@ -24,7 +24,8 @@ static int is_of(const void *memory, const char *tile) {
   return on_card ? of != NULL && strcmp(of, tile) == 0 : of == NULL;
 }
 
-FLICK_NXP_ON("compute") __attribute__((noinline)) static char *allocate(const char *tile, size_t size) {
+FLICK_NXP_ON("compute")
+__attribute__((noinline)) static char *allocate(const char *tile, size_t size) {
   char *block = flick_alloc_on(tile, size);
   for (size_t i = 0; i < size; i++)
     block[i] = (char)i;
@@ -46,12 +47,13 @@ static void *thread(void *argument) {
 int main(void) {
   const char *backend = getenv("FLICK_BACKEND");
   on_card = backend != NULL && strcmp(backend, "card") == 0;
-  char *storage = allocate("storage", 100), *compute = allocate("compute", 100), *first = allocate(NULL, 100);
+  char *storage = allocate("storage", 100), *compute = allocate("compute", 100),
+       *first = allocate(NULL, 100);
   errno = 0;
   void *none = flick_alloc_on("nowhere", 1);
   int is_missing = on_card ? none == NULL && errno == ENOENT : none != NULL;
-  printf("names %d %d %d %d\n", is_of(storage, "storage"), is_of(compute, "compute"), is_of(first, "storage"),
-         is_missing);
+  printf("names %d %d %d %d\n", is_of(storage, "storage"), is_of(compute, "compute"),
+         is_of(first, "storage"), is_missing);
   free(none);
   printf("local %d %d %d, not %d\n", flick_is_nxp_memory(storage), flick_is_nxp_memory(compute),
          flick_is_nxp_memory(first), flick_tile_of(&on_card) != NULL);

@@ -1,5 +1,5 @@
-// Hundreds of threads use two tiles at a time, by marks and by flick_prefer. A child of fork goes on in
-// both tiles, and a thread ends in the middle of calls of both.
+// Hundreds of threads use two tiles at a time, by marks and by flick_prefer. A child of fork goes
+// on in both tiles, and a thread ends in the middle of calls of both.
 // CARD: card-two
 // LIBS: -lpthread
 // OUT: threads 200 sum 425000
@@ -36,7 +36,9 @@ static void *work(void *argument) {
 ALONE static void leave(void) { pthread_exit((void *)(long)THREADS); }
 ON_COMPUTE ALONE long deep_compute(long n);
 ON_STORAGE ALONE long deep_storage(long n) { return deep_compute(n - 1) + 1; }
-ON_COMPUTE ALONE long deep_compute(long n) { return n <= 0 ? (leave(), 0) : deep_storage(n - 1) + 1; }
+ON_COMPUTE ALONE long deep_compute(long n) {
+  return n <= 0 ? (leave(), 0) : deep_storage(n - 1) + 1;
+}
 static void *ends(void *argument) {
   deep_storage((long)argument);
   return NULL;

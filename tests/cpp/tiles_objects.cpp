@@ -1,5 +1,5 @@
-// Exceptions go through activations of two tiles; virtual functions, templates, lambdas and constructors
-// have tiles; a handler of a signal calls a function of another tile.
+// Exceptions go through activations of two tiles; virtual functions, templates, lambdas and
+// constructors have tiles; a handler of a signal calls a function of another tile.
 // CARD: card-two
 // OUT: caught 3 after 21 destructors
 // OUT: rethrown 4 as 5

@@ -265,6 +265,7 @@ mod tests {
             kernel: Some(vec![0x6f; 8]),
             initrd: Some(vec![7; 5]),
             append: Some("quiet".into()),
+            ..Files::default()
         };
         let booted = boot(&mut virt, &board, &files).unwrap();
         assert_eq!(booted.harts[1].pc, MEMORY);
@@ -279,6 +280,31 @@ mod tests {
         );
         board.read_memory(tree, &mut bytes[..4]).unwrap();
         assert_eq!(bytes[..4], [0xd0, 0x0d, 0xfe, 0xed]);
+    }
+
+    #[test]
+    fn a_tile_with_one_hart_has_its_own_firmware() {
+        let description = machine::Machine::load("card-two", &[]).unwrap();
+        let mut systems = System::all(&description).unwrap();
+        // The second tile keeps the kernel's hart alone.
+        systems[1].tile.harts.truncate(1);
+        let host = crate::host_board(&description, Box::new(flick_device::NoSpace)).unwrap();
+        let (host, _) = host.unwrap();
+        let links = &description.links;
+        let boards = crate::boards_of(&systems, links, vec![], Some(host)).unwrap();
+        let files = Files {
+            firmware: vec![0x13; 4],
+            firmware_alone: Some(vec![0x6f; 4]),
+            ..Files::default()
+        };
+        boot_tiles(&mut systems, &boards, &files).unwrap();
+        let first = |board: &Board| {
+            let mut bytes = [0; 4];
+            board.read_memory(MEMORY, &mut bytes).unwrap();
+            bytes
+        };
+        let [many, alone] = [0, 1].map(|tile| first(&boards.all()[tile]));
+        assert_eq!((many, alone), ([0x13; 4], [0x6f; 4]));
     }
 
     #[test]
@@ -328,7 +354,7 @@ mod tests {
             firmware: vec![0; 4],
             kernel: Some(image),
             initrd: Some(vec![]),
-            append: None,
+            ..Files::default()
         };
         boot(&mut small, &board, &files).unwrap_err();
     }

@@ -1,5 +1,5 @@
-// Functions of several files have tiles by marks and by a placement file. Code of one file calls those of
-// the others by name, and a library's, which has tiles, too.
+// Functions of several files have tiles by marks and by a placement file. Code of one file calls
+// those of the others by name, and a library's, which has tiles, too.
 // CARD: card-two
 // PLACE: tiles.place
 // STEP: cc -shared -o liblibrary.so library.c
