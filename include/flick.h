@@ -18,6 +18,9 @@ extern "C" {
 #ifdef __FLICK__
 
 #define FLICK_NXP __attribute__((annotate("flick.nxp")))
+/* As FLICK_NXP; a card with several tiles runs the function on that of the name TILE, a string
+ * literal. Elsewhere the NxP is one, and takes any name. See docs/card.md, "Several tiles". */
+#define FLICK_NXP_ON(tile) __attribute__((annotate("flick.nxp@" tile)))
 #define FLICK_HOST __attribute__((annotate("flick.host")))
 #define FLICK_BOTH __attribute__((annotate("flick.both")))
 #define FLICK_NXP_DATA __attribute__((annotate("flick.nxp_data")))
@@ -26,6 +29,17 @@ extern "C" {
  * for an unknown kind). Release with flick_free or free, on either side. */
 void *flick_alloc(int kind, size_t size);
 void flick_free(void *memory);
+/* The same kind of memory as FLICK_MEM_NXP, of the tile of a card that has this name; NULL: of its
+ * first. NULL with errno ENOENT where the machine has no such tile. Without a card the NxP is one,
+ * and takes any name. realloc leaves the block on its tile. */
+void *flick_alloc_on(const char *tile, size_t size);
+/* The name of the tile of a card whose memory ADDRESS is; NULL where it is not NxP-local memory,
+ * and without a card. */
+const char *flick_tile_of(const void *address);
+/* The tile of a card for functions without one that the calling thread calls from now on; NULL: the
+ * machine's first. Returns 0; or -1 with errno ENOENT, and nothing has changed, where the machine
+ * has no tile of this name. Without a card: 0 for any name. */
+int flick_prefer(const char *tile);
 /* Virtual time of the calling thread so far, in picoseconds: as the run is, and with all code on
  * the host. Returns 0; or -1 and zeroes without a platform (FLICK_PLATFORM, docs/timing.md). */
 struct flick_prediction {
@@ -42,6 +56,7 @@ int flick_is_nxp_memory(const void *address);
 #include <stdlib.h>
 
 #define FLICK_NXP
+#define FLICK_NXP_ON(tile)
 #define FLICK_HOST
 #define FLICK_BOTH
 #define FLICK_NXP_DATA
@@ -54,6 +69,18 @@ static inline void *flick_alloc(int kind, size_t size) {
   return malloc(size);
 }
 static inline void flick_free(void *memory) { free(memory); }
+static inline void *flick_alloc_on(const char *tile, size_t size) {
+  (void)tile;
+  return malloc(size);
+}
+static inline const char *flick_tile_of(const void *address) {
+  (void)address;
+  return NULL;
+}
+static inline int flick_prefer(const char *tile) {
+  (void)tile;
+  return 0;
+}
 struct flick_prediction {
   unsigned long migrating_ps;
   unsigned long staying_ps;

@@ -263,13 +263,15 @@ Error makeTablesConstant(MutableArrayRef<char> Bytes) {
   return Error::success();
 }
 
-/// Marks functions that want more than their callers hand over by their types: the image link leads
-/// no call by name to them (STO_RISCV_VARIANT_CC, RISC-V ELF psABI).
+/// Marks functions that want more than their callers hand over by their types, and those that may
+/// run on another tile than their callers: the image link leads no call by name to them
+/// (STO_RISCV_VARIANT_CC, RISC-V ELF psABI).
 std::string variantConventions(const Module &N) {
   std::string Text;
   for (const Function &F : N)
     if (!F.isDeclarationForLinker() && !F.hasLocalLinkage() &&
-        any_of(F.args(), [](const Argument &A) { return A.hasNestAttr(); }))
+        (F.hasFnAttribute(TileAttribute) ||
+         any_of(F.args(), [](const Argument &A) { return A.hasNestAttr(); })))
       Text += ("\t.variant_cc\t\"" + cName(F) + "\"\n").str();
   return Text;
 }

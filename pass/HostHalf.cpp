@@ -125,12 +125,20 @@ private:
   }
 
   void record(unsigned Flags, const Function &F, StringRef Nxp, StringRef Entry,
-              StringRef HostClone, StringRef Name, unsigned Index) {
+              StringRef HostClone, StringRef Name, unsigned Index, const Choice *Chosen = nullptr) {
     Signature Sig = signatureOf(F);
     if (Sig.PlainDefinition)
       Flags |= FLICK_GATE_PLAIN;
     if (F.isVarArg())
       Flags |= FLICK_GATE_VARIADIC;
+    std::string NameLabel = stringLabel(Name);
+    if (StringRef Tile = Chosen ? StringRef(Chosen->Tile) : ""; !Tile.empty()) {
+      Flags |= FLICK_GATE_TILE | (Chosen->Reason == "mark" ? 0 : FLICK_GATE_TILE_BY_FILE);
+      // Two strings behind each other, which the linker must not take apart.
+      NameLabel = ".Lflick_name" + std::to_string(Index);
+      Text += "\t.section\t.rodata,\"a\",@progbits\n" + NameLabel + ":\n\t.asciz\t" +
+              asmString(Name) + "\n\t.asciz\t" + asmString(Tile) + "\n";
+    }
     Text += section(FLICK_SEC_GATES, "awR", F);
     Text += formatv("\t.p2align\t3\n"
                     ".Lflick_record{0}:\n"
@@ -143,7 +151,7 @@ private:
                     "\t.long\t{7}\n\t.long\t0\n"
                     "\t.quad\t{8}\n\t.weak\t{8}\n\t.hidden\t{8}\n",
                     Index, FLICK_RT_LAZY, asmSymbol(Nxp), asmSymbol(Entry), asmSymbol(HostClone),
-                    stringLabel(Name), stringLabel(Sig.Text), Flags, asmSymbol(codeSymbol(Nxp)))
+                    NameLabel, stringLabel(Sig.Text), Flags, asmSymbol(codeSymbol(Nxp)))
                 .str();
   }
 
@@ -171,6 +179,7 @@ private:
     bool PinnedStatic = Static && (Pinned.contains(*F) || !Library.empty());
     auto Visibility = Static ? GlobalValue::HiddenVisibility : F->getVisibility();
     unsigned Index = Count++;
+    auto Chosen = P.Choices.find(F);
     std::string Entry = ".Lflick_gate" + std::to_string(Index);
 
     auto *Gate =
@@ -225,7 +234,8 @@ private:
       Text += formatv("\t.type\t{0},@function\n\t.set\t{0}, {1}\n", asmSymbol(Alias), Entry).str();
     }
     Aliases.clear();
-    record(FLICK_GATE_NXP, *F, Nxp, Entry, HostClone, Name, Index);
+    record(FLICK_GATE_NXP, *F, Nxp, Entry, HostClone, Name, Index,
+           Chosen == P.Choices.end() ? nullptr : &Chosen->second);
   }
 
   static void makeHostClone(Function &F, const std::string &Name) {

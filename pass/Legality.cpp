@@ -125,6 +125,18 @@ private:
     return Now.contains(const_cast<Function *>(F));
   }
 
+  /// As Plan::isElsewhere, while members are decided.
+  bool isElsewhere(const Members &Now, const Function &Caller, const Function &Callee) const {
+    auto TileIn = [&](const Function &F) -> StringRef {
+      auto Mine = Now.find(const_cast<Function *>(&F));
+      auto Chosen = P.Choices.find(const_cast<Function *>(&F));
+      bool IsPlaced = Mine != Now.end() && Mine->second.R == Role::Nxp && Chosen != P.Choices.end();
+      return IsPlaced ? StringRef(Chosen->second.Tile) : "";
+    };
+    StringRef Tile = TileIn(Callee);
+    return !Tile.empty() && Tile != TileIn(Caller);
+  }
+
   Members close() {
     if (P.CopyLeaves)
       findLeaves();
@@ -168,7 +180,8 @@ private:
 
   void checkCalls(Function &F, const Members &Now, std::vector<Refusal> &Out) {
     for (const CallBase *Call : callsOf(F)) {
-      CallPlan Made = planCall(*Call, [&](const Function *G) { return hasNxpCode(Now, G); });
+      CallPlan Made = planCall(
+          *Call, [&](const Function *G) { return hasNxpCode(Now, G) && !isElsewhere(Now, F, *G); });
       std::string What = Made.Callee ? "a call of '" + shownName(*Made.Callee) + "'"
                                      : std::string("a call through a pointer");
       if (Made.Form == CallForm::Uncovered)
@@ -254,7 +267,8 @@ private:
   bool finish() {
     bool Good = true;
     for (auto &[F, Mine] : P.Functions)
-      if (Mine.R == Role::Nxp && isPrivate(*F))
+      // A function with a tile is known by its record.
+      if (Mine.R == Role::Nxp && isPrivate(*F) && P.tileOf(*F).empty())
         Mine.Recorded = false;
     for (auto &[F, Found] : Refused) {
       auto It = P.Choices.find(F);

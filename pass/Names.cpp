@@ -31,6 +31,16 @@ bool Plan::isPlacedOnNxp(const Function *F) const {
   return It != Functions.end() && It->second.R == Role::Nxp;
 }
 
+StringRef Plan::tileOf(const Function &F) const {
+  auto It = Choices.find(const_cast<Function *>(&F));
+  return It != Choices.end() && isPlacedOnNxp(&F) ? StringRef(It->second.Tile) : "";
+}
+
+bool Plan::isElsewhere(const Function &Caller, const Function &Callee) const {
+  StringRef Tile = tileOf(Callee);
+  return !Tile.empty() && Tile != tileOf(Caller);
+}
+
 bool Plan::isCallByNxp(const Use &U) const {
   auto *Call = dyn_cast<CallBase>(U.getUser());
   return Call && Call->isCallee(&U) && isPlacedOnNxp(Call->getFunction());

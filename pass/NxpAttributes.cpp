@@ -18,7 +18,8 @@ static bool survives(StringRef Key) {
   return StringSwitch<bool>(Key)
       .Cases("no-trapping-math", "denormal-fp-math", "denormal-fp-math-f32", true)
       .Cases("no-infs-fp-math", "no-nans-fp-math", "no-signed-zeros-fp-math", true)
-      .Cases("alloc-family", "frame-pointer", "no-jump-tables", NumberAttribute, true)
+      .Cases("alloc-family", "frame-pointer", "no-jump-tables", NumberAttribute, TileAttribute,
+             true)
       .Default(false);
 }
 

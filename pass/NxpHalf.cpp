@@ -42,6 +42,7 @@ public:
     lowerThreadLocals(
         *N, [&](GlobalVariable &V) { return P.accessorOf(*originOf<GlobalVariable>(V)); });
     hideAliases(Map);
+    separateTiles(NxpCode);
     for (Function *F : NxpCode)
       prepare(*F, P.Functions.find(Origins[F])->second);
     cleanVariables();
@@ -268,6 +269,31 @@ private:
     SmallVector<std::string, 1> Aliases = libraryNames(*Origin);
     llvm::erase(Aliases, cName(*Origin));
     guardFromItself(F, Aliases);
+  }
+
+  /// Functions of other tiles are unknown to the optimiser, as are those of other units: behind
+  /// their addresses there is only a declaration. Else calls through constant pointers would become
+  /// direct ones.
+  void separateTiles(const SetVector<Function *> &NxpCode) {
+    for (Function *F : NxpCode) {
+      const Function &Origin = *Origins[F];
+      if (P.tileOf(Origin).empty())
+        continue;
+      auto *Far = Function::Create(F->getFunctionType(), GlobalValue::ExternalLinkage,
+                                   F->getAddressSpace(), "flick.far." + F->getName(), N.get());
+      Far->setAttributes(F->getAttributes());
+      Far->setCallingConv(F->getCallingConv());
+      Symbols[Far->getName()] = {P.symbolOf(Origin), ""};
+      F->removeDeadConstantUsers();
+      F->replaceUsesWithIf(Far, [&](const Use &U) {
+        if (isa<BlockAddress>(U.getUser()))
+          return false;
+        auto *Call = dyn_cast<CallBase>(U.getUser());
+        return !Call || !Call->isCallee(&U) ||
+               P.isElsewhere(*Origins.lookup(Call->getFunction()), Origin);
+      });
+      F->addFnAttr(TileAttribute);
+    }
   }
 
   void cleanVariables() {

@@ -15,6 +15,9 @@ namespace flick {
 
 constexpr llvm::StringLiteral NxpTriple = "riscv64-unknown-linux-gnu";
 
+/// The function has a tile: calls of other units go to its gate.
+constexpr llvm::StringLiteral TileAttribute = "flick-tile";
+
 /// What a function of the NxP half is called for the linker.
 struct NxpSymbols {
   /// Its gate's or host function's symbol.

@@ -43,6 +43,8 @@ private:
     auto Refused = P.Refused.find(const_cast<Function *>(&F));
     std::string Detail =
         Refused != P.Refused.end() ? Refused->second.What + ": " + Refused->second.Why : "";
+    if (StringRef Tile = P.tileOf(F); !Tile.empty())
+      Detail = ("on the tile " + Tile).str();
     add(F, Mine.R == Role::Nxp ? "nxp" : "both", Reason, Detail);
   }
 

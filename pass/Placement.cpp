@@ -17,14 +17,27 @@ namespace {
 constexpr StringLiteral MarkNxp = "flick.nxp", MarkHost = "flick.host", MarkBoth = "flick.both",
                         MarkData = "flick.nxp_data";
 
+/// Behind it is the name of a tile.
+constexpr StringLiteral MarkNxpOn = "flick.nxp@";
+
 struct Marks {
   bool Nxp = false, Host = false, Both = false, Data = false;
+  /// Names of tiles, each once.
+  std::vector<std::string> Tiles;
   SourcePlace Place;
 
   unsigned sides() const { return Nxp + Host + Both; }
-  StringRef sideName() const { return Nxp ? "FLICK_NXP" : Both ? "FLICK_BOTH" : "FLICK_HOST"; }
+  StringRef sideName() const {
+    return !Tiles.empty() ? "FLICK_NXP_ON" : Nxp ? "FLICK_NXP" : Both ? "FLICK_BOTH" : "FLICK_HOST";
+  }
 
   bool add(StringRef Text) {
+    if (Text.consume_front(MarkNxpOn)) {
+      Nxp = true;
+      if (!is_contained(Tiles, Text))
+        Tiles.push_back(Text.str());
+      return true;
+    }
     bool *Mark = Text == MarkNxp    ? &Nxp
                  : Text == MarkHost ? &Host
                  : Text == MarkBoth ? &Both
@@ -116,7 +129,8 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
   }
   if (Mine.sides() > 1) {
     std::string Text;
-    for (auto [Has, Mark] : {std::pair(Mine.Nxp, "FLICK_NXP"), std::pair(Mine.Host, "FLICK_HOST"),
+    const char *Nxp = Mine.Tiles.empty() ? "FLICK_NXP" : "FLICK_NXP_ON";
+    for (auto [Has, Mark] : {std::pair(Mine.Nxp, Nxp), std::pair(Mine.Host, "FLICK_HOST"),
                              std::pair(Mine.Both, "FLICK_BOTH")})
       if (Has)
         Text += (Text.empty() ? "" : " and ") + std::string(Mark);
@@ -124,6 +138,19 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
            "[" FLICK_CODE_CONTRADICTORY_PLACEMENT "] contradictory placement of '" + Name +
                "': it is marked " + Text +
                "; keep one mark (look at its earlier declarations, too)");
+    return false;
+  }
+  if (Mine.Tiles.size() > 1) {
+    report(P.M, Mine.Place,
+           "[" FLICK_CODE_CONTRADICTORY_PLACEMENT "] contradictory placement of '" + Name +
+               "': it is marked FLICK_NXP_ON(\"" + Mine.Tiles[0] + "\") and FLICK_NXP_ON(\"" +
+               Mine.Tiles[1] + "\"); keep one mark (look at its earlier declarations, too)");
+    return false;
+  }
+  if (!Mine.Tiles.empty() && Mine.Tiles[0].empty()) {
+    report(P.M, Mine.Place,
+           "[" FLICK_CODE_MISPLACED_MARK "] FLICK_NXP_ON marks '" + Name +
+               "' without the name of a tile; name a tile of the machine, or use FLICK_NXP");
     return false;
   }
   auto *F = dyn_cast<Function>(V);
@@ -140,8 +167,15 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
   if (F->isDeclaration() && !Mine.Host)
     P.Expected.push_back({F, Mine.sideName().str()});
   if (!F->isDeclaration())
-    P.Choices[F] = {Mine.Nxp ? Side::Nxp : Mine.Both ? Side::Both : Side::Host, "mark", true};
+    P.Choices[F] = {Mine.Nxp    ? Side::Nxp
+                    : Mine.Both ? Side::Both
+                                : Side::Host,
+                    "mark", true, Mine.Tiles.empty() ? "" : Mine.Tiles[0]};
   return true;
+}
+
+Choice choiceOf(const PlacementEntry &Entry) {
+  return {Entry.Where, (Entry.Exact ? "name:" : "glob:") + Entry.At, Entry.Exact, Entry.Tile};
 }
 
 void applyEntries(Plan &P, Function &F, const PlacementOptions &Options, bool Marked) {
@@ -159,7 +193,7 @@ void applyEntries(Plan &P, Function &F, const PlacementOptions &Options, bool Ma
   if (Marked || (F.hasAvailableExternallyLinkage() && !(Last && Last->Exact)))
     return;
   if (Last)
-    P.Choices[&F] = {Last->Where, (Last->Exact ? "name:" : "glob:") + Last->At, Last->Exact};
+    P.Choices[&F] = choiceOf(*Last);
   // What is always inlined is no call: each side has it in its callers.
   else if (Options.Random && !F.hasFnAttribute(Attribute::AlwaysInline) &&
            Options.Random->picks(cName(F)))
@@ -182,7 +216,7 @@ const PlacementEntry *overriding(const Function &F, const PlacementOptions &Opti
 void overrideMarks(Plan &P, const PlacementOptions &Options) {
   for (auto &[F, Chosen] : P.Choices)
     if (const PlacementEntry *Entry = overriding(*F, Options))
-      Chosen = {Entry->Where, (Entry->Exact ? "name:" : "glob:") + Entry->At, Entry->Exact};
+      Chosen = choiceOf(*Entry);
   // Another unit has the function, and is compiled with the same file.
   llvm::erase_if(P.Expected, [&](const auto &Expected) {
     const PlacementEntry *Entry = overriding(*Expected.first, Options);

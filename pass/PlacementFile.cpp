@@ -113,6 +113,12 @@ static std::string question(const Twine &Line) { return ("did you mean '" + Line
 /// What a line may have meant whose first word is no placement.
 static std::string suggestLine(StringRef Line, StringRef Word, StringRef Rest) {
   static constexpr StringRef Sides[] = {"nxp", "host", "both"};
+  // `NXP@storage sum`; `nxp@ sum`. A tile is of the NxP alone.
+  auto [Before, Tile] = Word.split('@');
+  if (StringRef Side = meant(Before, Sides); Word.contains('@') && !Rest.empty() && !Side.empty()) {
+    bool HasTile = Side == "nxp" && !Tile.empty();
+    return question(Side + (HasTile ? "@" + Tile : Twine()) + " " + Rest);
+  }
   if (StringRef Known = meant(Word, {"project", "override"}); Rest.empty() && !Known.empty())
     return question(Known);
   if (StringRef Side = meant(Word, Sides); !Side.empty() && !Rest.empty())
@@ -154,14 +160,17 @@ static void readLine(StringRef Line, const std::string &At, bool Overrides,
   if (Word.contains('\t'))
     std::tie(Word, Rest) = Line.split('\t');
   Rest = Rest.trim();
-  auto Where = StringSwitch<std::optional<Side>>(Word)
+  // `nxp@TILE`
+  auto [SideWord, Tile] = Word.split('@');
+  bool IsTiled = SideWord == "nxp" && !Tile.empty();
+  auto Where = StringSwitch<std::optional<Side>>(IsTiled ? SideWord : Word)
                    .Case("nxp", Side::Nxp)
                    .Case("host", Side::Host)
                    .Case("both", Side::Both)
                    .Default(std::nullopt);
   auto Complain = [&](const Twine &Why, const std::string &Suggestion) {
     Bad += ("[" FLICK_CODE_PLACEMENT_SYNTAX "] " + At + ": " + Why + "; " + Suggestion +
-            "a line reads 'nxp|host|both PATTERN', 'project' or 'override'\n")
+            "a line reads 'nxp|nxp@TILE|host|both PATTERN', 'project' or 'override'\n")
                .str();
   };
   if (!Where)
@@ -180,8 +189,8 @@ static void readLine(StringRef Line, const std::string &At, bool Overrides,
   Expected<GlobPattern> Pattern = GlobPattern::create(*Text);
   if (!Pattern)
     return Complain("bad pattern '" + Rest + "': " + toString(Pattern.takeError()), "");
-  Entries.push_back(
-      {*Where, std::move(Literal), std::move(Text), std::move(*Pattern), Exact, At, Overrides});
+  Entries.push_back({*Where, IsTiled ? Tile.str() : "", std::move(Literal), std::move(Text),
+                     std::move(*Pattern), Exact, At, Overrides});
 }
 
 Expected<PlacementOptions> readPlacementOptions() {

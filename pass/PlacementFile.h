@@ -15,6 +15,8 @@ namespace flick {
 
 struct PlacementEntry {
   Side Where;
+  /// The name behind `nxp@`; empty: there is none.
+  std::string Tile;
   /// As written, without needless blanks.
   std::string Literal;
   /// What Pattern refers to.

@@ -27,6 +27,8 @@ struct Choice {
   std::string Reason;
   /// Marked or named exactly: if it cannot be done, that is an error.
   bool Firm;
+  /// The tile of a card with several on which the function runs; empty: any.
+  std::string Tile = {};
 };
 
 /// Why a function cannot run on the NxP.
@@ -87,6 +89,11 @@ struct Plan {
   std::string Hash;
 
   bool isPlacedOnNxp(const llvm::Function *F) const;
+  /// The tile of a function that is placed on the NxP; empty: none.
+  llvm::StringRef tileOf(const llvm::Function &F) const;
+  /// NxP code of Caller reaches the NxP code of Callee by its address alone: it runs on another
+  /// tile.
+  bool isElsewhere(const llvm::Function &Caller, const llvm::Function &Callee) const;
   /// U calls its function in the body of an NxP function, whose NxP code and host clone call NxP
   /// code and host clone.
   bool isCallByNxp(const llvm::Use &U) const;

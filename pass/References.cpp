@@ -91,7 +91,8 @@ private:
     bool ByName = Call && Call->isInlineAsm();
     if (Call && isRealCall(*Call)) {
       auto HasNxpCode = [&](const Function *F) {
-        return P.Functions.contains(const_cast<Function *>(F));
+        return P.Functions.contains(const_cast<Function *>(F)) &&
+               !P.isElsewhere(*Call->getFunction(), *F);
       };
       CallPlan Made = planCall(*Call, HasNxpCode);
       ByName = Made.Form == CallForm::Local || Made.Form == CallForm::Named;

@@ -32,10 +32,12 @@ std::string reasonFor(const Member &Mine, const Choice *Chosen) {
 }
 
 void emitPlaced(const Function &F, const Member &Mine, const Choice *Chosen) {
+  std::string Side = Mine.R == Role::Nxp ? "the NxP" : "both sides";
+  if (Mine.R == Role::Nxp && Chosen && !Chosen->Tile.empty())
+    Side += ", on the tile " + Chosen->Tile;
   OptimizationRemark Remark(PassName, "Placed", &F);
-  Remark << "'" << Argument("Function", shownName(F)) << "' placed on "
-         << Argument("Side", Mine.R == Role::Nxp ? "the NxP" : "both sides") << ": "
-         << Argument("Reason", reasonFor(Mine, Chosen));
+  Remark << "'" << Argument("Function", shownName(F)) << "' placed on " << Argument("Side", Side)
+         << ": " << Argument("Reason", reasonFor(Mine, Chosen));
   F.getContext().diagnose(Remark);
 }
 

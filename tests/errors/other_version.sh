@@ -11,7 +11,7 @@ older='\0\0\0\0' newer='\11\0\1\0' next='\0\0\2\0'
 for version in "$older:0.0:build it again" "$newer:1.9:newer Flick" "$next:2.0:newer Flick"; do
   IFS=: read -r bytes text help <<<"$version"
   cp part.o bad.o && put bad.o $((offset + 8)) "$bytes"
-  refuses FLK0303 bad.o "$text" 'reads 1.7' "$help" -- "$cc" main.o bad.o -o prog
+  refuses FLK0303 bad.o "$text" 'reads 1.8' "$help" -- "$cc" main.o bad.o -o prog
   rm -f libbad.a && ar rcs libbad.a bad.o
   refuses FLK0303 'libbad.a(bad.o)' "$text" -- "$cc" main.o libbad.a -o prog
   [ ! -e prog ] || die "a program was left behind"
@@ -54,7 +54,7 @@ for version in "$older:0.0:link it again" "$newer:1.9:newer Flick" "$next:2.0:ne
   IFS=: read -r bytes text help <<<"$version"
   cp prog bad && put bad "$(module_version bad)" "$bytes"
   status 125 ./bad
-  has err '[FLK0401]' ./bad "format $text" 'libflick.so.1 has 1.7' "$help"
+  has err '[FLK0401]' ./bad "format $text" 'libflick.so.1 has 1.8' "$help"
   [ ! -s out ] || die "main ran"
   cp good.so libpart.so && put libpart.so "$(module_version libpart.so)" "$bytes"
   status 125 ./loads

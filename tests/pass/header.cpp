@@ -6,6 +6,7 @@
 
 struct Holder {
   FLICK_NXP int member(int x) { return x; }
+  FLICK_NXP_ON("storage") int there(int x) { return x; }
   FLICK_BOTH Holder() {}
   FLICK_HOST static int host();
 };
@@ -15,5 +16,8 @@ int use() {
   void *p = flick_alloc(FLICK_MEM_NXP, sizeof table);
   int near = flick_is_nxp_memory(p);
   flick_free(p);
-  return near + h.member(1);
+  p = flick_alloc_on("storage", sizeof table);
+  near += flick_tile_of(p) != NULL;
+  flick_free(p);
+  return near + h.member(1) + h.there(2) + flick_prefer(NULL);
 }

@@ -89,6 +89,45 @@ pub struct RanRow {
     pub moves: u64,
     /// The hart.
     pub hart: u32,
+    /// Why its calls began on the hart's tile.
+    pub why: TileChoice,
+}
+
+/// Why an activation runs on its tile (`docs/card.md`, "Several tiles").
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TileChoice {
+    /// Nothing has chosen another one.
+    #[default]
+    Default = 0,
+    /// The thread has, by `flick_prefer`.
+    Preferred = 1,
+    /// A mark of the function has.
+    Marked = 2,
+    /// A placement file has.
+    Placed = 3,
+}
+
+/// A tile that takes programs of the host.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TileRow {
+    /// Its name, as UTF-8, and the bytes of it.
+    pub name: [u8; 64],
+    /// See `name`.
+    pub name_size: usize,
+    /// Its number in descriptors.
+    pub number: u16,
+}
+
+impl Default for TileRow {
+    fn default() -> Self {
+        Self {
+            name: [0; 64],
+            name_size: 0,
+            number: 0,
+        }
+    }
 }
 
 /// What a hart has executed.
@@ -163,4 +202,7 @@ pub struct Functions {
     pub ran: unsafe extern "C" fn(usize, &mut RanRow) -> bool,
     /// The row of the hart of this number. False: there are not so many.
     pub hart: unsafe extern "C" fn(usize, &mut HartRow) -> bool,
+    /// The row of the tile of this number, of those that take programs of the host. False: there are not
+    /// so many.
+    pub tile: unsafe extern "C" fn(usize, &mut TileRow) -> bool,
 }

@@ -66,6 +66,8 @@ pub const DESCRIPTOR_CALL_IN_FULL: u32 = 6;
 
 /// Slots of owners of a tile. The kernel has a place for each.
 pub const OWNERS: usize = 1024;
+/// Tiles of a machine that take programs of the host, at most. They have the first numbers.
+pub const HOST_TILES: usize = 16;
 /// Addresses of programs of the host are below this one.
 pub const HOST_END: u64 = 1 << 47;
 /// The mode of `satp` in which U mode is in the host's space.

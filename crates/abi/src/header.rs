@@ -33,6 +33,8 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("GATE_BOTH", layout::GATE_BOTH),
         ("GATE_PLAIN", layout::GATE_PLAIN),
         ("GATE_VARIADIC", layout::GATE_VARIADIC),
+        ("GATE_TILE", layout::GATE_TILE),
+        ("GATE_TILE_BY_FILE", layout::GATE_TILE_BY_FILE),
         ("ARITY_HIDDEN", layout::ARITY_HIDDEN.into()),
         ("ARITY_CALLS_HIDDEN", layout::ARITY_CALLS_HIDDEN.into()),
         ("TIMED_VERSION", timed::VERSION),
@@ -134,7 +136,7 @@ mod tests {
     fn the_note_is_that_of_the_crate() {
         let mut text = String::new();
         note_header(&mut text).unwrap();
-        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65543};\n";
+        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65544};\n";
         assert!(text.ends_with(end), "{text}");
     }
 }

@@ -52,7 +52,8 @@ pub struct Gate {
     pub entry: *const c_void,
     /// The host clone of the function, or for [`GATE_BOTH`] the same as `entry`.
     pub twin: *const c_void,
-    /// The linker's name of the function, NUL-terminated.
+    /// The linker's name of the function, NUL-terminated. With [`GATE_TILE`] the name of a tile is behind
+    /// it, NUL-terminated, too.
     pub name: *const c_char,
     /// See [`crate::signature`]. The registration of the module puts a copy of the text in its place,
     /// if the function is called by it.
@@ -79,6 +80,12 @@ pub const GATE_PLAIN: u32 = 4;
 /// layout (psABI 3.5.7), past the named arguments. So NxP code that does not know the definition
 /// calls the function by way of the host.
 pub const GATE_VARIADIC: u32 = 8;
+
+/// Since version 1.8: a machine with several tiles runs the function on that of the name behind
+/// [`Gate::name`]. NxP code of other tiles calls it by its address. Only with [`GATE_NXP`].
+pub const GATE_TILE: u32 = 16;
+/// With [`GATE_TILE`]: a placement file names the tile, and not a mark.
+pub const GATE_TILE_BY_FILE: u32 = 32;
 
 /// A function of an image. The table is sorted by `offset` and has every function symbol of the
 /// linked image.

@@ -173,6 +173,7 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
     };
     let mut files = Files {
         firmware: read(&firmware)?,
+        firmware_alone: None,
         kernel: run.kernel.as_deref().map(read).transpose()?,
         initrd: run.initrd.as_deref().map(read).transpose()?,
         append: run.append.clone(),

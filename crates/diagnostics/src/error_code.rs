@@ -167,6 +167,7 @@ codes! {
     "FLK0509" 509 CardFailed Error Run "the card has failed";
     "FLK0510" 510 TooManyOwners Error Run "too many threads are on the card";
     "FLK0511" 511 NoCpuForInstruction Warning Run "no CPU for an instruction";
+    "FLK0512" 512 NoSuchTile Error Run "the machine has no tile of this name";
     "FLK0601" 601 MachineSetting Error Machine "a setting of the machine is bad";
     "FLK0602" 602 MachineStart Error Machine "the machine cannot start";
     "FLK0603" 603 MachineEnd Error Machine "the machine has not ended";

@@ -46,11 +46,14 @@ pub struct Inputs {
     pub is_timed: bool,
 }
 
-const RUNTIME_API: [&str; 6] = [
+const RUNTIME_API: [&str; 9] = [
     "flick_alloc",
+    "flick_alloc_on",
     "flick_free",
     "flick_is_nxp_memory",
     "flick_predict",
+    "flick_prefer",
+    "flick_tile_of",
     RT_CHECK,
     flick_abi::timed::UNIT,
 ];

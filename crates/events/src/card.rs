@@ -47,6 +47,41 @@ pub struct RanOn {
     pub instructions: u64,
     /// How often it left the hart for an instruction that the hart lacks.
     pub moves: u64,
+    /// Why its calls began on the hart's tile.
+    pub why: OnTile,
+}
+
+/// Why a call began on its tile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OnTile {
+    /// It is the machine's first.
+    #[default]
+    ByDefault,
+    /// The thread has chosen it (`flick_prefer`).
+    AtRunTime,
+    /// The function's mark names it.
+    ByMark,
+    /// A placement file names it.
+    ByPlacement,
+}
+
+impl OnTile {
+    const ALL: [Self; 4] = [
+        Self::ByDefault,
+        Self::AtRunTime,
+        Self::ByMark,
+        Self::ByPlacement,
+    ];
+
+    /// The word of the record, and of the text.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::ByDefault => "default",
+            Self::AtRunTime => "chosen at run time",
+            Self::ByMark => "marked",
+            Self::ByPlacement => "placement",
+        }
+    }
 }
 
 /// How keys of the record begin.
@@ -72,6 +107,9 @@ impl Card {
                     ran.hart, ran.instructions, ran.moves, ran.calls.count
                 ),
             );
+            if ran.why != OnTile::default() {
+                push(out, format_args!("card-ran-why {}", ran.why as u8));
+            }
         }
     }
 
@@ -104,7 +142,13 @@ impl Card {
                     calls,
                     instructions,
                     moves,
+                    why: OnTile::default(),
                 });
+            }
+            // Of the function before.
+            "card-ran-why" => {
+                let why: usize = value.parse().ok()?;
+                self.ran.last_mut()?.why = *OnTile::ALL.get(why)?;
             }
             _ => {}
         }
@@ -139,7 +183,7 @@ impl Card {
         }
         let mut rows: Vec<&RanOn> = self.ran.iter().collect();
         rows.sort_by(|a, b| {
-            let key = |ran: &'_ &RanOn| (ran.calls.function.clone(), ran.hart);
+            let key = |ran: &'_ &RanOn| (ran.calls.function.clone(), ran.hart, ran.why);
             key(a).cmp(&key(b))
         });
         if !rows.is_empty() {
@@ -159,6 +203,13 @@ impl Card {
         Ok(())
     }
 
+    fn has_several_tiles(&self) -> bool {
+        let tile = |hart: &CardHart| hart.name.split_once('.').map(|(tile, _)| tile.to_owned());
+        let mut tiles = self.harts.iter().map(tile);
+        let first = tiles.next();
+        tiles.any(|other| Some(other) != first)
+    }
+
     /// Why a function ran on a hart, and why it left.
     fn why(&self, ran: &RanOn) -> String {
         let is_same = |other: &&RanOn| {
@@ -171,6 +222,9 @@ impl Card {
             .filter(|o| o.hart != ran.hart);
         let came: u64 = left_others.map(|other| other.moves).sum();
         let mut why = Vec::new();
+        if self.has_several_tiles() {
+            why.push(ran.why.word().to_owned());
+        }
         if ran.calls.count > 0 {
             why.push("the kernel chose it".to_owned());
         }
@@ -181,7 +235,7 @@ impl Card {
             let times = counted(ran.moves, "time");
             why.push(format!("left {times} for an instruction that it lacks"));
         }
-        if why.is_empty() {
+        if ran.calls.count == 0 && came == 0 && ran.moves == 0 {
             why.push("the kernel moved it there".to_owned());
         }
         why.join("; ")
@@ -203,6 +257,7 @@ mod tests {
             },
             instructions: 1000 * count + 7,
             moves,
+            why: OnTile::default(),
         }
     }
 
@@ -238,6 +293,22 @@ mod tests {
     fn record_and_back() {
         let summary = summary();
         assert_eq!(parse(&summary.to_record()).unwrap(), [summary]);
+    }
+
+    #[test]
+    fn says_why_on_this_tile() {
+        let mut summary = summary();
+        let card = summary.card.as_mut().unwrap();
+        card.harts[2].name = "compute.vector".into();
+        card.ran[1].why = OnTile::ByMark;
+        assert_eq!(parse(&summary.to_record()).unwrap(), [summary.clone()]);
+        let text = summary.text(View::default()).to_string();
+        for part in [
+            "filter  on compute.vector: marked; it has an instruction that other harts lack",
+            "plain  on nxp.hart0: default; the kernel chose it\n",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 
     #[test]

@@ -132,7 +132,11 @@ impl Display for Text<'_> {
         self.list(f, "host -> NxP, by function", rows.collect())?;
         let rows = s.nxp_to_host.iter().map(|c| {
             let why = self.view.why_host.and_then(|why| why(c));
-            (c, "on host".into(), why)
+            // By way of the host to another tile of a card.
+            let is_same = |gate: &Calls| (&gate.function, &gate.module) == (&c.function, &c.module);
+            let is_gate = s.card.is_some() && s.host_to_nxp.iter().any(is_same);
+            let side = if is_gate { "on nxp" } else { "on host" };
+            (c, side.into(), why)
         });
         self.list(f, "NxP -> host, by target", rows.collect())?;
         let off = match &s.offload {

@@ -17,6 +17,8 @@ use crate::program_file::{BadProgram, Program};
 pub struct Files {
     /// An RV64 ELF file, or an image for the start of memory.
     pub firmware: Vec<u8>,
+    /// The same for tiles with one hart, if it is another.
+    pub firmware_alone: Option<Vec<u8>>,
     /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file.
     pub kernel: Option<Vec<u8>>,
     /// An initial RAM disk for the kernel, or for firmware that is one.
@@ -210,9 +212,13 @@ pub fn boot_tiles(
     let is_single = systems.len() == 1;
     for (system, board) in systems.iter_mut().zip(boards.all()) {
         // Firmware that is the kernel has the RAM disk and the command line on each tile.
+        let firmware = match &files.firmware_alone {
+            Some(alone) if system.tile.harts.len() == 1 => alone,
+            _ => &files.firmware,
+        };
         let tile = match (board.tile(), &files.kernel) {
-            (0, _) | (_, None) => boot(system, board, files)?,
-            _ => boot_with(system, board, &files.firmware, &Files::default())?,
+            (0, _) | (_, None) => boot_with(system, board, firmware, files)?,
+            _ => boot_with(system, board, firmware, &Files::default())?,
         };
         let start = tile.firmware.end().next_multiple_of(16);
         let end = tile.harts.first().map_or(0, |hart| hart.arguments[1]);
@@ -259,6 +265,7 @@ mod tests {
             kernel: Some(vec![0x6f; 8]),
             initrd: Some(vec![7; 5]),
             append: Some("quiet".into()),
+            ..Files::default()
         };
         let booted = boot(&mut virt, &board, &files).unwrap();
         assert_eq!(booted.harts[1].pc, MEMORY);
@@ -273,6 +280,31 @@ mod tests {
         );
         board.read_memory(tree, &mut bytes[..4]).unwrap();
         assert_eq!(bytes[..4], [0xd0, 0x0d, 0xfe, 0xed]);
+    }
+
+    #[test]
+    fn a_tile_with_one_hart_has_its_own_firmware() {
+        let description = machine::Machine::load("card-two", &[]).unwrap();
+        let mut systems = System::all(&description).unwrap();
+        // The second tile keeps the kernel's hart alone.
+        systems[1].tile.harts.truncate(1);
+        let host = crate::host_board(&description, Box::new(flick_device::NoSpace)).unwrap();
+        let (host, _) = host.unwrap();
+        let links = &description.links;
+        let boards = crate::boards_of(&systems, links, vec![], Some(host)).unwrap();
+        let files = Files {
+            firmware: vec![0x13; 4],
+            firmware_alone: Some(vec![0x6f; 4]),
+            ..Files::default()
+        };
+        boot_tiles(&mut systems, &boards, &files).unwrap();
+        let first = |board: &Board| {
+            let mut bytes = [0; 4];
+            board.read_memory(MEMORY, &mut bytes).unwrap();
+            bytes
+        };
+        let [many, alone] = [0, 1].map(|tile| first(&boards.all()[tile]));
+        assert_eq!((many, alone), ([0x13; 4], [0x6f; 4]));
     }
 
     #[test]
@@ -322,7 +354,7 @@ mod tests {
             firmware: vec![0; 4],
             kernel: Some(image),
             initrd: Some(vec![]),
-            append: None,
+            ..Files::default()
         };
         boot(&mut small, &board, &files).unwrap_err();
     }

@@ -123,7 +123,7 @@ fn flick_once(
             run.env.push((name.into(), value));
         }
     }
-    watched(&mut run, how.watch);
+    watched(&mut run, how.watch, d.card.as_deref());
     let done = run
         .run("flick")
         .map_err(|e| format!("cannot run the Flick build: {e}"))?;
@@ -159,12 +159,16 @@ fn flick_once(
     Ok(done.stdout_text())
 }
 
-fn watched(run: &mut Invocation, watch: &Watch) {
+/// `card`: the machine that the program asks for on a card.
+fn watched(run: &mut Invocation, watch: &Watch, card: Option<&str>) {
     match watch {
         Watch::Nothing => {}
         Watch::Card => {
             run.env.push(("FLICK_BACKEND".into(), "card".into()));
-            let machine = std::env::var("FLICK_MACHINE").unwrap_or_default();
+            let machine = match card {
+                Some(machine) => machine.to_owned(),
+                None => std::env::var("FLICK_MACHINE").unwrap_or_default(),
+            };
             run.env.push(("FLICK_MACHINE".into(), machine));
         }
         Watch::Valgrind { suppressions } => {

@@ -28,7 +28,9 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-use flick_abi::card_interface::{Executed, Functions, HartRow, Order, OrderKind, RanRow, Setup};
+use flick_abi::card_interface::{
+    Executed, Functions, HartRow, Order, OrderKind, RanRow, Setup, TileRow,
+};
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
 
@@ -95,6 +97,7 @@ pub static __flick_card_5: Functions = Functions {
     has_run,
     ran,
     hart,
+    tile,
 };
 
 unsafe extern "C" fn open(setup: &mut Setup) -> bool {
@@ -169,4 +172,9 @@ unsafe extern "C" fn ran(at: usize, row: &mut RanRow) -> bool {
 unsafe extern "C" fn hart(at: usize, row: &mut HartRow) -> bool {
     // SAFETY: as above.
     unsafe { with(|driver| driver.hart(at, row)) }.unwrap_or(false)
+}
+
+unsafe extern "C" fn tile(at: usize, row: &mut TileRow) -> bool {
+    // SAFETY: as above.
+    unsafe { with(|driver| driver.tile(at, row)) }.unwrap_or(false)
 }

@@ -1,9 +1,9 @@
 //! The machine of the process, and what comes next in it.
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flick_abi::card;
-use flick_abi::card_interface::{Executed, HartRow, NO_EXCEPTION, Order, OrderKind};
-use flick_abi::descriptor::{DESCRIPTOR_RETURN, Descriptor};
+use flick_abi::card_interface::{Executed, HartRow, NO_EXCEPTION, Order, OrderKind, TileRow};
+use flick_abi::descriptor::{DESCRIPTOR_RETURN, Descriptor, HOST_TILES};
 use flick_device::{Arrived, Time};
 use flick_engine::Hart;
 use flick_machine::{
@@ -55,15 +55,22 @@ pub struct Driver {
     pub ran: Ran,
     sent: u64,
     received: u64,
+    /// The tiles that take programs of the host: their numbers and names.
+    tiles: Vec<(u16, String)>,
 }
 
-/// The file of the kernel: that of tiles with one hart is beside the other one.
-fn kernel_for(description: &machine::Machine, kernel: &str) -> PathBuf {
-    let mut harts = description.tiles.iter().map(|tile| tile.harts.len());
-    match harts.all(|harts| harts <= 1) {
-        true => Path::new(kernel).with_file_name(ALONE),
-        false => kernel.into(),
-    }
+/// The tiles with a hart that has the host's space.
+fn host_tiles(description: &machine::Machine) -> Vec<(u16, String)> {
+    let has_space = |tile: &machine::Tile| tile.harts.iter().any(|hart| hart.has_host_space);
+    let all = (0..).zip(&description.tiles);
+    all.filter(|(_, tile)| has_space(tile))
+        .map(|(number, tile)| (number, tile.name.clone()))
+        .collect()
+}
+
+fn read_kernel(path: &Path) -> Result<Vec<u8>, String> {
+    let why = |error| format!("the kernel {} cannot be read: {error}", path.display());
+    std::fs::read(path).map_err(why)
 }
 
 /// The kernel prints to standard error.
@@ -96,19 +103,34 @@ impl Driver {
         let Some((host, arrived)) = host.map_err(|error| error.to_string())? else {
             return Err(format!("the machine {name} has no tile of kind \"host\""));
         };
-        let has_space = |tile: &machine::Tile| tile.harts.iter().any(|hart| hart.has_host_space);
-        if !description.tiles.iter().any(has_space) {
+        let tiles = host_tiles(&description);
+        if tiles.is_empty() {
             return Err(format!("no hart of the machine {name} has `host-space`"));
         }
-        let kernel = kernel_for(&description, kernel);
-        let firmware = std::fs::read(&kernel)
-            .map_err(|error| format!("the kernel {} cannot be read: {error}", kernel.display()))?;
+        if description.tiles.len() > HOST_TILES {
+            return Err(format!(
+                "the machine {name} has more than {HOST_TILES} tiles, with that of the host"
+            ));
+        }
+        let is_alone = |tile: &&machine::Tile| tile.harts.len() == 1;
+        let alone = description.tiles.iter().filter(is_alone).count();
+        let kernel = Path::new(kernel);
+        let firmware_alone = match alone {
+            0 => None,
+            _ => Some(read_kernel(&kernel.with_file_name(ALONE))?),
+        };
+        // All tiles but the host's.
+        let firmware = match alone + 1 == description.tiles.len() {
+            true => vec![],
+            false => read_kernel(kernel)?,
+        };
         let mut systems = System::all(&description).map_err(|error| error.to_string())?;
         let boards = boards_of(&systems, &description.links, vec![], Some(host));
         // The machine lives as long as the process.
         let boards = Box::leak(Box::new(boards.map_err(|error| error.to_string())?));
         let files = Files {
             firmware,
+            firmware_alone,
             ..Files::default()
         };
         let booted = boot_tiles(&mut systems, boards, &files).map_err(|error| error.to_string())?;
@@ -135,6 +157,7 @@ impl Driver {
             ran: Ran::default(),
             sent: 0,
             received: 0,
+            tiles,
         };
         driver.boot()?;
         driver.before = driver.machine.instructions();
@@ -281,6 +304,17 @@ impl Driver {
         row.name_size = size;
         let all = self.machine.instructions()[hart] - self.before[hart];
         (row.firmware, row.functions) = (all.saturating_sub(owned), owned);
+        true
+    }
+
+    /// A tile that takes programs of the host. False: there are not so many.
+    pub fn tile(&self, at: usize, row: &mut TileRow) -> bool {
+        let Some((number, name)) = self.tiles.get(at) else {
+            return false;
+        };
+        let size = name.len().min(row.name.len());
+        row.name[..size].copy_from_slice(&name.as_bytes()[..size]);
+        (row.name_size, row.number) = (size, *number);
         true
     }
 }

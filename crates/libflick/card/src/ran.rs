@@ -2,20 +2,20 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use flick_abi::card_interface::RanRow;
+use flick_abi::card_interface::{RanRow, TileChoice};
 
-/// By function, and by hart.
+/// By function, by hart, and by why it ran there.
 #[derive(Debug, Default)]
 pub struct Ran {
     rows: Vec<RanRow>,
-    /// Where the row of a function and a hart is.
-    places: BTreeMap<(u64, u32), usize>,
+    /// Where the row of a function, a hart and a reason is.
+    places: BTreeMap<(u64, u32, TileChoice), usize>,
 }
 
 impl Ran {
     /// Adds what a function has executed.
     pub fn add(&mut self, row: &RanRow) {
-        match self.places.entry((row.function, row.hart)) {
+        match self.places.entry((row.function, row.hart, row.why)) {
             Entry::Vacant(place) => {
                 place.insert(self.rows.len());
                 self.rows.push(*row);

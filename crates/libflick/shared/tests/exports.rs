@@ -26,9 +26,12 @@ fn exports() {
         .collect();
     let api = [
         "flick_alloc",
+        "flick_alloc_on",
         "flick_free",
         "flick_is_nxp_memory",
         "flick_predict",
+        "flick_prefer",
+        "flick_tile_of",
     ];
     // What timed host code needs.
     let timed = [

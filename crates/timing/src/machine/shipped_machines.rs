@@ -6,12 +6,13 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: [(&str, &str); 9] = shipped!(
+const SHIPPED: [(&str, &str); 10] = shipped!(
     "virt",
     "spike-rvv",
     "rocket-rvv",
     "mppa256",
     "card",
+    "card-two",
     "m3x-noc",
     "m3x-pcie",
     "flick-isca20",

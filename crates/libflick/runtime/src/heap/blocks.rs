@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use libmimalloc_sys as mi;
 
-use super::{exhausted, mimalloc, overaligned};
+use super::{exhausted, mimalloc, overaligned, tile_heaps};
 use crate::heap::{fork_gate, marks, usage};
 use crate::memory::{commit, nxp_region};
 use crate::os::errno::set_errno;
@@ -44,6 +44,23 @@ pub fn owns(ptr: *const c_void) -> bool {
 pub fn alloc(size: usize) -> *mut c_void {
     // SAFETY: mi_malloc has no preconditions.
     obtain(size, |size| unsafe { mi::mi_malloc(size) })
+}
+
+/// The same in a heap of a tile; null: it has none.
+pub(super) fn alloc_in(heap: *mut c_void, size: usize) -> *mut c_void {
+    if heap.is_null() {
+        exhausted::report(size, true);
+        return no_memory();
+    }
+    obtain_or(
+        size,
+        // SAFETY: a heap of mimalloc's, which stays.
+        |size| unsafe { mimalloc::mi_heap_malloc(heap, size) },
+        |size, _| {
+            exhausted::report(size, true);
+            no_memory()
+        },
+    )
 }
 
 /// As [`alloc`], zeroed.
@@ -84,6 +101,15 @@ pub fn alloc_aligned(align: usize, size: usize) -> *mut c_void {
 /// Calls `f` with a size that is fit for mimalloc, gives the heap more of the region when it fails,
 /// and does what follows on every allocation.
 fn obtain(size: usize, f: impl Fn(usize) -> *mut c_void) -> *mut c_void {
+    obtain_or(size, f, obtain_slowly)
+}
+
+/// The same with what is done where it fails.
+fn obtain_or<F: Fn(usize) -> *mut c_void>(
+    size: usize,
+    f: F,
+    slowly: impl FnOnce(usize, F) -> *mut c_void,
+) -> *mut c_void {
     if size > IMPOSSIBLE {
         return no_memory();
     }
@@ -91,7 +117,7 @@ fn obtain(size: usize, f: impl Fn(usize) -> *mut c_void) -> *mut c_void {
     fork_gate::will_allocate();
     let mut ptr = fork_gate::inside(|| f(rounded));
     if ptr.is_null() {
-        ptr = obtain_slowly(rounded, f);
+        ptr = slowly(rounded, f);
         if ptr.is_null() {
             return ptr;
         }
@@ -176,7 +202,10 @@ pub unsafe fn resize(ptr: *mut c_void, size: usize) -> *mut c_void {
     if size <= old && size >= old / 2 {
         return ptr;
     }
-    let new = alloc(size);
+    let new = match tile_heaps::tile_of(ptr as usize) {
+        Some(tile) => tile_heaps::alloc(tile, size),
+        None => alloc(size),
+    };
     if !new.is_null() {
         // SAFETY: both blocks are live and distinct, and both have the bytes; then the old one
         // goes.

@@ -170,7 +170,7 @@ unsafe fn duplicate(text: *const c_char, len: usize) -> *mut c_char {
 
 /// `FLICK_MEM_HOST`, `FLICK_MEM_NXP` of `flick.h`.
 const MEM_HOST: c_int = 0;
-const MEM_NXP: c_int = 1;
+pub(crate) const MEM_NXP: c_int = 1;
 
 #[unsafe(no_mangle)]
 pub extern "C" fn flick_alloc(kind: c_int, size: usize) -> *mut c_void {

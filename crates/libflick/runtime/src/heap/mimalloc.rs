@@ -4,6 +4,7 @@
 //! never from the system (`disallow_os_alloc`; its own page map apart). It commits through
 //! [`on_commit`]. An object lies in one arena, which bounds its size to nearly 15 GiB.
 use std::ffi::{c_int, c_long, c_void};
+use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{
     AtomicBool,
@@ -50,6 +51,12 @@ unsafe extern "C" {
         commit_fun_arg: *mut c_void,
         arena_id: *mut *mut c_void,
     ) -> bool;
+
+    /// `mimalloc.h`: a heap that allocates from this arena alone, in any thread.
+    fn mi_heap_new_in_arena(arena_id: *mut c_void) -> *mut c_void;
+
+    /// `mimalloc.h`
+    pub(super) fn mi_heap_malloc(heap: *mut c_void, size: usize) -> *mut c_void;
 }
 
 /// `mi_commit_fun_t`: commits, or releases and says whether a later use must commit again.
@@ -141,6 +148,24 @@ pub(crate) fn grow(size: usize, seen: usize) -> bool {
     BOUNDARY.with(|| nxp_region::heap_size() != seen || add_arena(size, nxp_region::size() / 4))
 }
 
+/// A heap with an arena of its own, a sixteenth of the region, and where that is; `None`: there is no room.
+/// With `BOUNDARY` held, behind [`start`].
+pub(super) fn exclusive_heap() -> Option<(*mut c_void, Range<usize>)> {
+    let size = (nxp_region::size() / 16 / CHUNK * CHUNK).clamp(2 * CHUNK, MAX_ARENA);
+    if size > nxp_region::gap().saturating_sub(nxp_region::size() / 8) {
+        return None;
+    }
+    let start = nxp_region::grow_heap(size)?;
+    let arena = manage(start, size, true);
+    if arena.is_null() {
+        nxp_region::shrink_heap(size);
+        return None;
+    }
+    // SAFETY: the arena is a new one.
+    let heap = unsafe { mi_heap_new_in_arena(arena) };
+    (!heap.is_null()).then_some((heap, start..start + size))
+}
+
 /// Adds an arena for an object of `size` bytes, of `wish` bytes if there is room. With `BOUNDARY`
 /// held, or before there are threads.
 fn add_arena(size: usize, wish: usize) -> bool {
@@ -160,7 +185,18 @@ fn add_arena(size: usize, wish: usize) -> bool {
     let Some(start) = nxp_region::grow_heap(size) else {
         return false;
     };
-    // SAFETY: the range is ours, reserved, zero and in nobody's use.
+    let ok = !manage(start, size, false).is_null();
+    if !ok {
+        nxp_region::shrink_heap(size);
+    }
+    ok
+}
+
+/// Makes an arena of a range that is ours, reserved, zero and in nobody's use; null: it cannot.
+/// `exclusive`: heaps that do not ask for it allocate elsewhere.
+fn manage(start: usize, size: usize, exclusive: bool) -> *mut c_void {
+    let mut arena = ptr::null_mut();
+    // SAFETY: the range is as said.
     let ok = unsafe {
         mi_manage_memory(
             start as *mut c_void,
@@ -169,16 +205,13 @@ fn add_arena(size: usize, wish: usize) -> bool {
             false,
             true,
             -1,
-            false,
+            exclusive,
             on_commit,
             ptr::null_mut(),
-            ptr::null_mut(),
+            &mut arena,
         )
     };
-    if !ok {
-        nxp_region::shrink_heap(size);
-    }
-    ok
+    if ok { arena } else { ptr::null_mut() }
 }
 
 #[cfg(test)]

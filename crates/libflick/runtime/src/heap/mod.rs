@@ -14,6 +14,7 @@ mod overaligned;
 pub mod policy;
 #[cfg(test)]
 mod tests;
+pub mod tile_heaps;
 pub(crate) mod usage;
 
 static STATE: OnceLock<Result<(), MemoryError>> = OnceLock::new();

@@ -6,7 +6,7 @@ mod module_translation;
 pub(crate) mod signature_table;
 pub(crate) mod signatures;
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
 use std::ops::Range;
 use std::ptr;
@@ -14,8 +14,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flick_abi::layout::{
-    Arity, FuncEntry, GATE_BOTH, GATE_NXP, GATE_VARIADIC, Gate, InlinedEntry, Jump, LineEntry,
-    Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
+    Arity, FuncEntry, GATE_BOTH, GATE_NXP, GATE_TILE, GATE_VARIADIC, Gate, InlinedEntry, Jump,
+    LineEntry, Module, SavedRegisters, UNWIND_SAVED_SHIFT, UnwindEntry,
 };
 use flick_engine::CodeRegion;
 use flick_riscv::Insn;
@@ -46,6 +46,15 @@ unsafe impl Sync for Registered {}
 static MODULES: SignalSafeLock<Vec<Registered>> = SignalSafeLock::new(Vec::new());
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
+/// See [`have_tiles`].
+static HAVE_TILES: AtomicBool = AtomicBool::new(false);
+
+/// Whether a function of a module that is or was registered has a tile.
+#[inline]
+pub fn have_tiles() -> bool {
+    HAVE_TILES.load(Ordering::Relaxed)
+}
+
 /// Changes whenever a module comes or goes.
 #[inline]
 pub fn generation() -> u64 {
@@ -75,6 +84,9 @@ impl Registered {
             .map(|gate| (gate.image as u64, ptr::from_ref(*gate)))
             .collect();
         by_image.sort_unstable();
+        if gates.iter().any(|gate| gate.flags & GATE_TILE != 0) {
+            HAVE_TILES.store(true, Ordering::Relaxed);
+        }
         Self {
             module,
             region,
@@ -211,6 +223,21 @@ pub fn nxp_code_of(entry: u64) -> Option<u64> {
 /// The gate whose NxP code starts at `address`. Async-signal-safe.
 pub fn gate_of_image(address: u64) -> Option<*const Gate> {
     find(|known| binary(&known.by_image, address))
+}
+
+/// The name of the gate's tile, if it has one.
+///
+/// # Safety
+/// The gate's module is mapped for `'a`.
+pub unsafe fn tile_of<'a>(gate: &Gate) -> Option<&'a CStr> {
+    if gate.flags & GATE_TILE == 0 {
+        return None;
+    }
+    // SAFETY: by contract; the name of a tile is behind that of the function.
+    unsafe {
+        let name = CStr::from_ptr(gate.name);
+        Some(CStr::from_ptr(gate.name.add(name.count_bytes() + 1)))
+    }
 }
 
 /// Whether `gate` is one that the host may call. Async-signal-safe.

@@ -50,6 +50,8 @@ pub struct Thread {
     spare: Option<Stack>,
     /// See [`vector_states`].
     pub vectors: VectorStates,
+    /// The tile of the card that the thread has chosen for functions without one.
+    preferred_tile: Option<u16>,
     targets: TargetCache,
 }
 
@@ -134,6 +136,12 @@ impl Current {
         unsafe { self.0.as_mut() }.spare_top()
     }
 
+    /// See [`Thread::preferred_tile`].
+    pub fn prefer_tile(mut self, tile: Option<u16>) {
+        // SAFETY: as above.
+        unsafe { self.0.as_mut() }.preferred_tile = tile;
+    }
+
     /// The heap knows of the thread's end.
     pub fn leaves_heap(mut self) {
         // SAFETY: as above.
@@ -195,6 +203,11 @@ impl Thread {
     #[inline]
     pub fn will_leave_heap(&self) -> bool {
         self.will_leave_heap
+    }
+
+    /// The tile of the card that the thread has chosen for functions without one.
+    pub fn preferred_tile(&self) -> Option<u16> {
+        self.preferred_tile
     }
 
     /// See [`TargetCache::region`].
@@ -302,6 +315,7 @@ fn create() -> Current {
         (&raw mut (*thread).stack).write(stack);
         (&raw mut (*thread).spare).write(None);
         (&raw mut (*thread).vectors).write(VectorStates::default());
+        (&raw mut (*thread).preferred_tile).write(None);
         (&raw mut (*thread).stack_top).write(stack_top);
         (&raw mut (*thread).half).write(stack_top - size / 2);
         let least = host_stack.limit + LEAST_STACK;

@@ -10,7 +10,7 @@ use flick_timing::{Calls, Worlds};
 
 use super::clock::{START, clock};
 use super::profile::account::{self, Profile};
-use super::setting::setting;
+use super::setting::{Setting, setting};
 use super::sites::{Key, Sites};
 use super::sums::{Sums, Times, Wait};
 use super::tracer::Tracer;
@@ -255,7 +255,12 @@ pub fn if_any() -> Option<Own> {
 
 #[cold]
 fn create() -> Option<Own> {
-    let setting = setting()?;
+    setting().map(create_with)
+}
+
+/// Its frame is large, and runs without accounts cross in handlers on small stacks.
+#[inline(never)]
+fn create_with(setting: &'static Setting) -> Own {
     let _blocked = BlockedSignals::new();
     let clock = clock();
     let latest = u128::from(LATEST.load(Relaxed));
@@ -291,7 +296,7 @@ fn create() -> Option<Own> {
         state.wind(period);
     }
     at_thread_exit(&state);
-    Some(state)
+    state
 }
 
 /// The calling thread ends, which has this state: its clock goes.

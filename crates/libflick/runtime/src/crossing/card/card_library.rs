@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use flick_abi::card_interface::{
-    Executed, FUNCTIONS, Functions, HartRow, LIBRARY, Order, RanRow, Setup,
+    Executed, FUNCTIONS, Functions, HartRow, LIBRARY, Order, RanRow, Setup, TileRow,
 };
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
@@ -142,6 +142,12 @@ impl Machine {
     pub fn hart(&mut self, at: usize, row: &mut HartRow) -> bool {
         // SAFETY: as above.
         STACK.call(|| unsafe { (self.0.hart)(at, row) })
+    }
+
+    /// See [`Functions::tile`].
+    pub fn tile(&mut self, at: usize, row: &mut TileRow) -> bool {
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.tile)(at, row) })
     }
 
     /// A lent hart is back, with these registers.

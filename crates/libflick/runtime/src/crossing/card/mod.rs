@@ -4,6 +4,7 @@ mod card_library;
 mod failure;
 mod owner;
 mod report;
+mod tiles;
 mod token;
 
 use std::ffi::c_int;
@@ -11,7 +12,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::ThreadState;
-use flick_abi::card_interface::{Executed, NO_EXCEPTION, RanRow};
+use flick_abi::card_interface::{Executed, NO_EXCEPTION, RanRow, TileChoice};
 use flick_abi::descriptor::{
     Answer, DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN,
     Descriptor,
@@ -63,6 +64,8 @@ pub fn init(config: &Config) {
         );
     }
     owner::init();
+    // SAFETY: the process has one thread that starts the runtime; nobody else uses the machine.
+    tiles::init(&mut unsafe { Machine::get() });
     stats::set_card(report::card);
     crossing_code::enter_card();
 }
@@ -97,12 +100,57 @@ pub fn after_fork_in_child() {
     }
 }
 
-/// How an activation goes on at its next resumption ([`Activation::of_backend`]).
+/// How an activation goes on at its next resumption ([`Activation::of_backend`]). Above these bits is where it
+/// runs ([`Place`]).
+const HOW: u64 = 0xff;
 const BEGINS: u64 = 0;
 /// A host function has returned to it.
 const RETURNED: u64 = 1;
 /// The kernel has other registers than the activation.
 const RESTORED: u64 = 2;
+
+fn how(act: &Activation) -> u64 {
+    act.of_backend & HOW
+}
+
+fn set_how(act: &mut Activation, how: u64) {
+    act.of_backend = act.of_backend & !HOW | how;
+}
+
+/// The tile on which an activation runs, and why.
+#[derive(Clone, Copy)]
+struct Place {
+    tile: u16,
+    why: TileChoice,
+}
+
+const TILE_SHIFT: u32 = 16;
+const CHOICES: [TileChoice; 4] = [
+    TileChoice::Default,
+    TileChoice::Preferred,
+    TileChoice::Marked,
+    TileChoice::Placed,
+];
+
+impl Place {
+    /// Chooses it for an activation that has none, as at its begin.
+    #[inline]
+    fn of(act: &mut Entered) -> Self {
+        let word = act.of_backend;
+        if word & !HOW != 0 {
+            return Self {
+                tile: (word >> TILE_SHIFT) as u16,
+                why: CHOICES[(word >> 8) as usize % 8 % CHOICES.len()],
+            };
+        }
+        let (tile, why) = tiles::choose(act.gate(), act.thread());
+        act.of_backend = word | CHOSEN | (why as u64) << 8 | u64::from(tile) << TILE_SHIFT;
+        Self { tile, why }
+    }
+}
+
+/// The activation has a tile.
+const CHOSEN: u64 = 1 << 15;
 
 /// The card, with these accounts.
 pub struct Card<A>(PhantomData<A>);
@@ -117,8 +165,9 @@ impl<A: Accounts> Backend for Card<A> {
     type Accounts = A;
 
     fn resume(act: &mut Entered, _interpret: bool) -> Event {
+        let place = Place::of(act);
         // Behind a tail call of the host there is nothing for the card.
-        match meaning(act) {
+        match meaning(act, place.tile) {
             Meaning::Code(_) => {}
             other => return other.event(),
         }
@@ -134,7 +183,7 @@ impl<A: Accounts> Backend for Card<A> {
         let mut is_first = true;
         // The instruction that the last hart lacks, and what the card had executed then.
         let mut lacking: Option<(u64, u64)> = None;
-        let mut come = request::<A>(act, owner);
+        let mut come = request::<A>(act, owner, place.tile);
         loop {
             match come {
                 // The card has not seen yet that the thread has left its code, or the thread leaves its hart.
@@ -142,13 +191,13 @@ impl<A: Accounts> Backend for Card<A> {
                     token::leave();
                     goes_on_at::<A>(time, Way::To);
                     // What was refused has not changed the card's registers.
-                    owner.keep(0);
-                    come = request::<A>(act, owner);
+                    owner.keep(place.tile, 0);
+                    come = request::<A>(act, owner, place.tile);
                 }
                 Come::Message { message, time } => {
                     token::leave();
                     goes_on_at::<A>(time, Way::From);
-                    act.of_backend = RESTORED;
+                    set_how(act, RESTORED);
                     return event(act, message);
                 }
                 Come::Run {
@@ -168,7 +217,7 @@ impl<A: Accounts> Backend for Card<A> {
                     let loan = token::lend(owner.slot(), hart);
                     owner.set_loan(loan);
                     drop(blocked);
-                    let (end, spent) = run::<A>(act, budget, isa);
+                    let (end, spent) = run::<A>(act, (place.tile, isa), budget);
                     blocked = BlockedSignals::new();
                     if owner.take_loan() == Some(loan) && token::take_back(loan) {
                         let executed = executed(act, (hart, end), spent);
@@ -177,10 +226,11 @@ impl<A: Accounts> Backend for Card<A> {
                         if A::COUNT {
                             machine.has_run(&RanRow {
                                 function: std::ptr::from_ref(act.gate()) as u64,
-                                calls: u64::from(act.of_backend == BEGINS && is_first),
+                                calls: u64::from(how(act) == BEGINS && is_first),
                                 instructions: spent.instructions,
                                 moves: u64::from(executed.cause == ILLEGAL),
                                 hart,
+                                why: place.why,
                             });
                         }
                         is_first = false;
@@ -192,14 +242,14 @@ impl<A: Accounts> Backend for Card<A> {
                     } else {
                         // Another thread, or a handler of this one, has given the hart back. The card has
                         // the registers of before.
-                        act.of_backend = RESTORED;
-                        owner.keep(0);
-                        match (end, meaning(act)) {
+                        set_how(act, RESTORED);
+                        owner.keep(place.tile, 0);
+                        match (end, meaning(act, place.tile)) {
                             (End::Fault(exit), _) => return Event::Fault(exit),
                             (_, Meaning::Code(_)) => {}
                             (_, other) => return other.event(),
                         }
-                        come = request::<A>(act, owner);
+                        come = request::<A>(act, owner, place.tile);
                     }
                 }
             }
@@ -220,19 +270,19 @@ fn is_busy(message: &Descriptor) -> bool {
 }
 
 /// An activation begins or goes on, at the thread's time.
-fn request<A: Accounts>(act: &mut Entered, owner: Owner) -> Come {
-    let is_kept = owner.kept() == act.address() as u64;
-    owner.keep(act.address() as u64);
+fn request<A: Accounts>(act: &mut Entered, owner: Owner, tile: u16) -> Come {
+    let is_kept = owner.kept(tile) == act.address() as u64;
+    owner.keep(tile, act.address() as u64);
     let time = if A::COUNT { card_time::now() } else { 0 };
     token::cross(owner.slot(), time, |to, registers| {
-        write_request(act, (owner, is_kept), to, registers);
+        write_request(act, (owner, tile, is_kept), to, registers);
     })
 }
 
 /// Writes the descriptor, and the activation's registers, if the card needs them.
 fn write_request(
     act: &mut Entered,
-    (owner, is_kept): (Owner, bool),
+    (owner, tile, is_kept): (Owner, u16, bool),
     to: &mut Descriptor,
     registers: &mut ThreadState,
 ) {
@@ -240,6 +290,7 @@ fn write_request(
     let hart = &act.context.hart;
     *to = Descriptor {
         process: token::process(),
+        tile,
         owner: token::owner(owner.slot()),
         activation: act.address() as u64,
         pc: hart.pc,
@@ -249,7 +300,7 @@ fn write_request(
     };
     to.ints.copy_from_slice(&hart.x[A0..A0 + 8]);
     to.floats.copy_from_slice(&hart.f[A0..A0 + 8]);
-    let how = act.of_backend;
+    let how = how(act);
     match how {
         // A function with dots gets more than the registers of a descriptor.
         BEGINS if act.gate().flags & GATE_VARIADIC == 0 => to.address = hart.x[RA],
@@ -306,7 +357,8 @@ impl Meaning {
     }
 }
 
-fn meaning(act: &mut Entered) -> Meaning {
+/// On this tile.
+fn meaning(act: &mut Entered, tile: u16) -> Meaning {
     let thread = act.thread();
     let pc = act.context.hart.pc;
     let target = if pc == crossing_code::return_address() {
@@ -321,6 +373,9 @@ fn meaning(act: &mut Entered) -> Meaning {
     };
     if pc != target && step::plan_of_call(act).has_variadic_arguments {
         // Only the host has them where a function without dots looks for them.
+        return Meaning::Calls { target, pc };
+    }
+    if address != target && tiles::is_elsewhere(address, tile) {
         return Meaning::Calls { target, pc };
     }
     act.context.hart.pc = address;
@@ -339,8 +394,8 @@ struct Spent {
     time: u64,
 }
 
-/// Executes the code of `act` from `hart.pc` on, on a hart with this ISA, within this budget.
-fn run<A: Accounts>(act: &mut Entered, budget: u64, isa: Isa) -> (End, Spent) {
+/// Executes the code of `act` from `hart.pc` on, on a hart of this tile with this ISA, within this budget.
+fn run<A: Accounts>(act: &mut Entered, (tile, isa): (u16, Isa), budget: u64) -> (End, Spent) {
     // Registers of another size cannot hold the thread's.
     let isa = match isa.vlen() == Some(vector_states::vlen()) {
         true => isa,
@@ -354,7 +409,7 @@ fn run<A: Accounts>(act: &mut Entered, budget: u64, isa: Isa) -> (End, Spent) {
     };
     let most = budget;
     let end = loop {
-        let region = match meaning(act) {
+        let region = match meaning(act, tile) {
             Meaning::Code(region) => region,
             Meaning::Returns | Meaning::Calls { .. } => break End::Leaves(act.context.hart.pc),
         };
@@ -469,19 +524,19 @@ macro_rules! entries {
     ($accounts:ty: $resume:ident, $left:ident, $land:ident, $again:ident) => {
         /// The host function that NxP code called has returned.
         pub(crate) unsafe extern "C" fn $resume(mut act: Entered) -> Next {
-            act.of_backend = RETURNED;
+            set_how(&mut act, RETURNED);
             step::host_returned::<Card<$accounts>>(act)
         }
 
         /// Translated code has come back: there is none.
         pub(crate) unsafe extern "C" fn $left(mut act: Entered, _reason: u64) -> Next {
-            act.of_backend = RESTORED;
+            set_how(&mut act, RESTORED);
             step::go::<Card<$accounts>>(act, false)
         }
 
         /// A landing pad of NxP code: `landing` is set, `results` has its values.
         pub(crate) unsafe extern "C" fn $land(mut act: Entered) -> Next {
-            act.of_backend = RESTORED;
+            set_how(&mut act, RESTORED);
             // SAFETY: an unwinder has come to this frame.
             step::go_on::<Card<$accounts>>(act, |act| unsafe { unwinding::leave_frames(act) })
         }
@@ -492,7 +547,7 @@ macro_rules! entries {
             to: &JumpTarget,
             value: c_int,
         ) -> Next {
-            act.of_backend = RESTORED;
+            set_how(&mut act, RESTORED);
             step::go_on::<Card<$accounts>>(act, |act| returns_twice::restore(act, to, value))
         }
     };

@@ -3,7 +3,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-use flick_abi::descriptor::OWNERS;
+use flick_abi::descriptor::{HOST_TILES, OWNERS};
 
 use super::token::{self, Loan};
 use crate::accounts::timed::card_time;
@@ -14,8 +14,8 @@ use crate::os::signal_mask::BlockedSignals;
 struct Own {
     /// The hart that it executes on, if its code was not interrupted for good: [`Loan::word`].
     loan: Cell<u64>,
-    /// The activation whose registers the card has.
-    kept: Cell<u64>,
+    /// By tile: the activation whose registers that has.
+    kept: [Cell<u64>; HOST_TILES],
 }
 
 struct All([Own; OWNERS]);
@@ -26,7 +26,7 @@ unsafe impl Sync for All {}
 static ALL: All = All([const {
     Own {
         loan: Cell::new(0),
-        kept: Cell::new(0),
+        kept: [const { Cell::new(0) }; HOST_TILES],
     }
 }; OWNERS]);
 
@@ -66,7 +66,7 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
         token::give_up(loan);
         token::leave();
     }
-    owner.keep(0);
+    owner.own().kept.iter().for_each(|kept| kept.set(0));
     token::end(owner.0, card_time::now());
 }
 
@@ -126,13 +126,13 @@ impl Owner {
         Loan::from_word(self.own().loan.take())
     }
 
-    /// The activation whose registers the card has.
-    pub fn kept(self) -> u64 {
-        self.own().kept.get()
+    /// The activation whose registers a tile has.
+    pub fn kept(self, tile: u16) -> u64 {
+        self.own().kept[usize::from(tile)].get()
     }
 
     /// See [`Self::kept`].
-    pub fn keep(self, activation: u64) {
-        self.own().kept.set(activation);
+    pub fn keep(self, tile: u16, activation: u64) {
+        self.own().kept[usize::from(tile)].set(activation);
     }
 }

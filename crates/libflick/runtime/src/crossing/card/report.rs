@@ -1,8 +1,8 @@
 //! What ran on the card, for the summary of the process.
 use std::collections::HashMap;
 
-use flick_abi::card_interface::{HartRow, RanRow};
-use flick_events::card::{Card, CardHart, RanOn};
+use flick_abi::card_interface::{HartRow, RanRow, TileChoice};
+use flick_events::card::{Card, CardHart, OnTile, RanOn};
 
 use super::card_library::Machine;
 use super::{owner, token};
@@ -37,6 +37,12 @@ pub fn card() -> Card {
                     calls,
                     instructions: row.instructions,
                     moves: row.moves,
+                    why: match row.why {
+                        TileChoice::Default => OnTile::ByDefault,
+                        TileChoice::Preferred => OnTile::AtRunTime,
+                        TileChoice::Marked => OnTile::ByMark,
+                        TileChoice::Placed => OnTile::ByPlacement,
+                    },
                 }
             }));
         }

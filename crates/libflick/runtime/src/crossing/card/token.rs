@@ -4,12 +4,14 @@
 //! [`Token`], which loom checks. An owner is *inside* from its descriptor on until its message has come.
 use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use flick_abi::card::ThreadState;
 use flick_abi::card_interface::{Executed, Order, OrderKind};
-use flick_abi::descriptor::{DESCRIPTOR_END, Descriptor, OWNER_BITS, OWNER_LEFT, OWNERS};
+use flick_abi::descriptor::{
+    DESCRIPTOR_END, Descriptor, HOST_TILES, OWNER_BITS, OWNER_LEFT, OWNERS,
+};
 use flick_engine::Hart;
 use flick_riscv::Isa;
 use flick_sync::{Found, Token, Waited};
@@ -29,8 +31,10 @@ static NOBODY_WAKES: AtomicU32 = AtomicU32::new(0);
 struct Slot {
     /// Bit 0: a thread has it. Above: how often it was used.
     uses: AtomicU64,
-    /// The endpoint that the card wants its next request at.
-    endpoint: AtomicU8,
+    /// By tile: the endpoint that it wants its next request at.
+    endpoints: [AtomicU8; HOST_TILES],
+    /// The tiles that know the owner, as bits.
+    tiles: AtomicU16,
     /// By who has the token, until it gives the token to the thread. Here, and not on stacks: that of a
     /// handler may be small.
     order: UnsafeCell<Order>,
@@ -45,11 +49,33 @@ struct Slot {
 // SAFETY: one side at a time uses the cells, as their comments say.
 unsafe impl Sync for Slot {}
 
+impl Slot {
+    /// Tells each tile that knows the owner of its end. False: the ring is full, and the others are to be
+    /// told later.
+    fn send_ends(&self, machine: &mut Machine, end: &mut Descriptor, time: u64) -> bool {
+        for tile in 0..HOST_TILES {
+            let bit = 1 << tile;
+            if self.tiles.load(SeqCst) & bit == 0 {
+                continue;
+            }
+            end.tile = tile as u16;
+            end.endpoint = self.endpoints[tile].load(SeqCst);
+            if !machine.send(end, time) {
+                return false;
+            }
+            self.tiles.fetch_and(!bit, SeqCst);
+            self.endpoints[tile].store(0, SeqCst);
+        }
+        true
+    }
+}
+
 // All of it is 0, so that the library's file has none of it.
 static SLOTS: [Slot; OWNERS] = [const {
     Slot {
         uses: AtomicU64::new(0),
-        endpoint: AtomicU8::new(0),
+        endpoints: [const { AtomicU8::new(0) }; HOST_TILES],
+        tiles: AtomicU16::new(0),
         order: UnsafeCell::new(NO_ORDER),
         request: UnsafeCell::new(NO_DESCRIPTOR),
         registers: UnsafeCell::new(ThreadState {
@@ -297,7 +323,14 @@ fn want_in(slot: u32, time: u64) {
     let own = &SLOTS[slot as usize];
     own.time.store(time, SeqCst);
     // SAFETY: the calling thread's, until the slot is in the list.
-    unsafe { (*own.request.get()).endpoint = own.endpoint.load(SeqCst) };
+    let request = unsafe { &mut *own.request.get() };
+    let tile = usize::from(request.tile);
+    if request.kind != DESCRIPTOR_END {
+        if own.tiles.load(SeqCst) & 1 << tile == 0 {
+            own.tiles.fetch_or(1 << tile, SeqCst);
+        }
+        request.endpoint = own.endpoints[tile].load(SeqCst);
+    }
     TOKEN.want(slot);
 }
 
@@ -364,7 +397,10 @@ fn find_turn(machine: &mut Machine, me: Option<u32>) -> Found {
                 return Found::Again;
             }
             INSIDE.fetch_sub(1, SeqCst);
-            SLOTS[slot].endpoint.store(order.message.endpoint, SeqCst);
+            let tile = usize::from(order.message.tile);
+            if let Some(endpoint) = SLOTS[slot].endpoints.get(tile) {
+                endpoint.store(order.message.endpoint, SeqCst);
+            }
             slot
         }
         OrderKind::Idle if TOKEN.is_wanted() => return Found::Again,
@@ -392,12 +428,17 @@ fn send_all(machine: &mut Machine) -> bool {
     TOKEN.enter_all(|slot| {
         let slot = &SLOTS[slot as usize];
         // SAFETY: the slot is out of the list, so that it is this thread's.
-        let asked = unsafe { &*slot.request.get() };
-        if !machine.send(asked, slot.time.load(SeqCst)) {
+        let asked = unsafe { &mut *slot.request.get() };
+        let time = slot.time.load(SeqCst);
+        let is_end = asked.kind == DESCRIPTOR_END;
+        let is_sent = match is_end {
+            true => slot.send_ends(machine, asked, time),
+            false => machine.send(asked, time),
+        };
+        if !is_sent {
             return false;
         }
-        if asked.kind == DESCRIPTOR_END {
-            slot.endpoint.store(0, SeqCst);
+        if is_end {
             slot.uses.fetch_sub(1, SeqCst);
         } else {
             INSIDE.fetch_add(1, SeqCst);

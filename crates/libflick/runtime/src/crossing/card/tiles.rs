@@ -1,0 +1,196 @@
+//! The tiles of the machine that take programs of the host, and which of them an activation runs on
+//! (`docs/card.md`, "Several tiles").
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::sync::OnceLock;
+
+use flick_abi::card_interface::{TileChoice, TileRow};
+use flick_abi::layout::{GATE_TILE, GATE_TILE_BY_FILE, Gate};
+
+use super::card_library::Machine;
+use crate::config;
+use crate::heap::{blocks, exports, tile_heaps};
+use crate::memory;
+use crate::modules;
+use crate::os::errno::set_errno;
+use crate::os::fatal;
+use crate::thread::{Current, crossing_code};
+
+/// A tile: its number in descriptors, and its name.
+type Tile = (u16, CString);
+
+static TILES: OnceLock<Vec<Tile>> = OnceLock::new();
+
+/// Learns which there are.
+pub fn init(machine: &mut Machine) {
+    let mut all = Vec::new();
+    let mut row = TileRow::default();
+    while machine.tile(all.len(), &mut row) {
+        let name = row.name.get(..row.name_size).unwrap_or_default();
+        // Names are TOML's, which has no NUL.
+        all.push((row.number, CString::new(name).unwrap_or_default()));
+    }
+    TILES.get_or_init(|| all);
+}
+
+fn all() -> &'static [Tile] {
+    TILES.get().map_or(&[], |all| all)
+}
+
+fn number_of(name: &CStr) -> Option<u16> {
+    let found = all().iter().find(|(_, known)| known.as_c_str() == name);
+    found.map(|&(number, _)| number)
+}
+
+/// The tile on which the gate's function begins when the host calls it, and why.
+#[inline]
+pub fn choose(gate: &Gate, thread: Current) -> (u16, TileChoice) {
+    if gate.flags & GATE_TILE != 0 {
+        return named(gate);
+    }
+    match thread.preferred_tile() {
+        Some(tile) => (tile, TileChoice::Preferred),
+        None => (
+            all().first().map_or(0, |first| first.0),
+            TileChoice::Default,
+        ),
+    }
+}
+
+/// The tile of a function that has one.
+fn named(gate: &Gate) -> (u16, TileChoice) {
+    let why = match gate.flags & GATE_TILE_BY_FILE {
+        0 => TileChoice::Marked,
+        _ => TileChoice::Placed,
+    };
+    // SAFETY: the gate is a registered module's.
+    match unsafe { modules::tile_of(gate) }.and_then(number_of) {
+        Some(number) => (number, why),
+        None => no_such_tile(gate, why),
+    }
+}
+
+/// Does a function with this NxP code, which NxP code of `tile` calls by its address, run elsewhere?
+#[inline]
+pub fn is_elsewhere(code: u64, tile: u16) -> bool {
+    modules::have_tiles() && is_of_another(code, tile)
+}
+
+#[cold]
+fn is_of_another(code: u64, tile: u16) -> bool {
+    let Some(gate) = modules::gate_of_image(code) else {
+        return false;
+    };
+    // SAFETY: its module is registered, as long as its code can be called.
+    let name = unsafe { modules::tile_of(&*gate) };
+    // What no tile has is refused where it is entered.
+    name.is_some_and(|name| number_of(name) != Some(tile))
+}
+
+#[cold]
+fn no_such_tile(gate: &Gate, why: TileChoice) -> ! {
+    // SAFETY: the gate is a registered module's.
+    let name = unsafe { modules::tile_of(gate) }.unwrap_or_default();
+    let by = match why {
+        TileChoice::Placed => "a placement file",
+        _ => "its mark",
+    };
+    let tiles: Vec<_> = all()
+        .iter()
+        .map(|(_, name)| name.to_string_lossy())
+        .collect();
+    fatal::exit(
+        "FLK0512",
+        &format!(
+            "{} is to run on the tile {name:?} by {by}, which the machine {} does not have; it has {}",
+            function_of(gate),
+            config::get().machine,
+            tiles.join(", "),
+        ),
+        "name a machine with this tile by FLICK_MACHINE, or run without FLICK_BACKEND: inline, all \
+         tiles are the one NxP",
+    )
+}
+
+/// The gate's function and where it is, for people.
+fn function_of(gate: &Gate) -> String {
+    // SAFETY: strings of a registered module.
+    let text = |text: *const c_char| unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    match modules::innermost(gate.image as u64) {
+        Some(place) if !place.file.is_null() => format!(
+            "{} at {}:{}",
+            text(place.function),
+            text(place.file),
+            place.line
+        ),
+        Some(place) => text(place.function).into_owned(),
+        None => text(gate.name).into_owned(),
+    }
+}
+
+/// Chooses the tile for functions without one that the calling thread calls from now on; NULL: the
+/// machine's first. -1 with errno ENOENT: the machine has none of this name.
+///
+/// # Safety
+/// NULL or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flick_prefer(tile: *const c_char) -> c_int {
+    if !crossing_code::on_card() {
+        return 0;
+    }
+    // SAFETY: by contract.
+    let Some(number) = (unsafe { number_of_text(tile) }) else {
+        return -1;
+    };
+    Current::get_or_make().prefer_tile(number);
+    0
+}
+
+/// The tile of a name of C's, or none for NULL. `None`, and errno is ENOENT: the machine lacks it.
+///
+/// # Safety
+/// NULL or a string.
+unsafe fn number_of_text(text: *const c_char) -> Option<Option<u16>> {
+    if text.is_null() {
+        return Some(None);
+    }
+    // SAFETY: by contract.
+    let number = number_of(unsafe { CStr::from_ptr(text) });
+    if number.is_none() {
+        set_errno(libc::ENOENT);
+    }
+    number.map(Some)
+}
+
+/// NxP-local memory of a tile, as `flick_alloc` gives it; NULL: of the machine's first. NULL with errno
+/// ENOENT: the machine has none of this name. Without a card the NxP is one.
+///
+/// # Safety
+/// NULL or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flick_alloc_on(tile: *const c_char, size: usize) -> *mut c_void {
+    let mut number = None;
+    if crossing_code::on_card() {
+        // SAFETY: by contract.
+        match unsafe { number_of_text(tile) } {
+            Some(found) => number = found,
+            None => return std::ptr::null_mut(),
+        }
+    }
+    match number {
+        Some(number) if blocks::is_open() => tile_heaps::alloc(number, size),
+        _ => exports::flick_alloc(exports::MEM_NXP, size),
+    }
+}
+
+/// The name of the tile whose memory this is; NULL: it is not NxP-local, or there is no card.
+#[unsafe(no_mangle)]
+pub extern "C" fn flick_tile_of(address: *const c_void) -> *const c_char {
+    if !crossing_code::on_card() || !memory::is_local(address as usize) {
+        return std::ptr::null();
+    }
+    let tile = tile_heaps::tile_of(address as usize);
+    let found = all()
+        .iter()
+        .find(|(number, _)| tile.is_none_or(|tile| tile == *number));
+    found.map_or(std::ptr::null(), |(_, name)| name.as_ptr())
+}
