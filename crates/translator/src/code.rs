@@ -202,6 +202,18 @@ pub enum Reason {
     Continue = 0,
     /// The same, and the instruction there is one for the interpreter.
     Interpret = 1,
+    /// The interpreter executes the rest of the budget ([`Counting::Budget`](crate::Counting::Budget)).
+    Budget = 2,
+}
+
+impl From<u64> for Reason {
+    fn from(number: u64) -> Self {
+        match number {
+            1 => Self::Interpret,
+            2 => Self::Budget,
+            _ => Self::Continue,
+        }
+    }
 }
 
 /// Operands by position: uses first, then definitions; behind them those that keep values for
@@ -320,6 +332,11 @@ pub enum Op {
     Exit(Reason, u64),
     /// Counts guest instructions.
     Count(u32),
+    /// The same at a budget point, from which the longest way to the next has so many.
+    CountWithin {
+        count: u32,
+        way: u32,
+    },
 }
 
 impl Op {

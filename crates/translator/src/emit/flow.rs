@@ -233,6 +233,28 @@ impl Emitter<'_> {
         a.mov(R64[R10], qword_ptr(R64[R10] + R64[R11] * SCALE + 8))
     }
 
+    /// A budget point.
+    pub fn count_within(&mut self, count: u32, way: u32, node: &Node) -> Emitted {
+        let counter = qword_ptr(rbp + Self::hart(offset_of!(Context, retired)));
+        let places = self.places(node);
+        let counted = if count == way { count } else { 0 };
+        let cold = self.cold(Cold::Budget {
+            counted,
+            pc: node.pc,
+            places,
+        });
+        if counted != 0 {
+            self.a.add(counter, count as i32)?;
+            return self.a.jg(cold);
+        }
+        self.a.cmp(counter, -(way as i32))?;
+        self.a.jg(cold)?;
+        match count {
+            0 => Ok(()),
+            _ => self.a.add(counter, count as i32),
+        }
+    }
+
     pub fn call(&mut self, node: &Node) -> Emitted {
         match node.op {
             Op::Call {
@@ -363,10 +385,7 @@ impl Emitter<'_> {
             entries,
         });
         if let CodeTable::Index { from, counted, .. } = code.tables[which as usize] {
-            if counted != 0 {
-                let counter = qword_ptr(rbp + Self::hart(offset_of!(Context, retired)));
-                self.a.sub(counter, counted as i32)?;
-            }
+            self.take_back(counted)?;
             return self.exit(Reason::Interpret, from, &places);
         }
         self.store_places(&places)?;

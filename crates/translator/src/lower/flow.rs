@@ -166,7 +166,7 @@ impl Lower<'_> {
             return callee;
         };
         match self.program.call_stub(at) {
-            Some((address, to)) if !self.count => {
+            Some((address, to)) if self.counting == Counting::None => {
                 let address = self.guest_address(address, pc);
                 self.store_in_hart(T1, address, pc);
                 match (to, self.named_by_t2()) {

@@ -12,6 +12,7 @@ use std::ops::Range;
 use regalloc2::{Block, Operand, PReg, RegClass, VReg};
 
 use super::code::*;
+use super::counting::{Counting, Points, counted, is_call, is_entered};
 use super::function::{self, End, Function};
 use super::liveness::Liveness;
 use super::program::{NEAR, Program};
@@ -140,10 +141,6 @@ pub fn is_boxed(bits: u64) -> bool {
     bits >> 32 == u32::MAX.into()
 }
 
-fn is_call(insn: Insn) -> bool {
-    matches!(insn.op(), Guest::Jal | Guest::Jalr) && insn.rd() != 0
-}
-
 /// Offset of a guest register in the hart.
 pub fn slot(reg: Reg) -> i32 {
     let at = if is_float(reg) {
@@ -167,8 +164,9 @@ pub struct Lower<'a> {
     pub program: &'a dyn Program,
     pub function: &'a Function,
     pub liveness: &'a Liveness<'a>,
-    /// Whether instructions are counted.
-    pub count: bool,
+    pub counting: Counting,
+    /// If there are budgets.
+    points: Option<Points>,
     code: Code,
     /// The node that defines each value.
     definitions: Vec<Option<usize>>,
@@ -215,7 +213,7 @@ impl<'a> Lower<'a> {
         program: &'a dyn Program,
         function: &'a Function,
         liveness: &'a Liveness<'a>,
-        count: bool,
+        counting: Counting,
         with_names: bool,
     ) -> Code {
         let loops = loops(function);
@@ -231,7 +229,8 @@ impl<'a> Lower<'a> {
             program,
             function,
             liveness,
-            count,
+            counting,
+            points: (counting == Counting::Budget).then(|| Points::of(function)),
             code: Code {
                 pinned,
                 in_hart,
@@ -540,8 +539,8 @@ impl<'a> Lower<'a> {
         value
     }
 
-    fn block(&mut self, at: usize, defined: &[Regs]) {
-        let block = &self.function.blocks[at];
+    fn block(&mut self, number: usize, defined: &[Regs]) {
+        let block = &self.function.blocks[number];
         let mut after = vec![0; block.insns.len()];
         let mut live = block.live_out;
         for n in (0..block.insns.len()).rev() {
@@ -565,13 +564,6 @@ impl<'a> Lower<'a> {
         };
         for (n, &(pc, insn)) in block.insns.iter().enumerate() {
             let last = n + 1 == block.insns.len();
-            if self.count && (n == 0 || is_call(block.insns[n - 1].1)) {
-                // Up to the next call: what is behind it may be entered by itself.
-                let rest = block.insns[n..].iter();
-                let calls = rest.clone().position(|&(_, insn)| is_call(insn));
-                let count = calls.map_or(rest.len(), |call| call + 1);
-                self.push(Op::Count(count as u32), pc, vec![]);
-            }
             let before = self.now;
             let at = At {
                 pc,
@@ -580,6 +572,7 @@ impl<'a> Lower<'a> {
                 after: after[n],
                 defined: defined[n],
             };
+            self.count((number, n), at);
             match indexed {
                 Some(indexed) if n == indexed.address => {
                     // What is alive has a value.
@@ -587,10 +580,9 @@ impl<'a> Lower<'a> {
                     self.by_index = Some(ByIndex {
                         targets: indexed.targets.clone(),
                         from: pc,
-                        counted: if self.count {
-                            (block.insns.len() - n) as u32
-                        } else {
-                            0
+                        counted: match self.counting {
+                            Counting::None => 0,
+                            _ => (block.insns.len() - n) as u32,
                         },
                         index: self.get(indexed.index, pc),
                         now: self.now,
@@ -614,12 +606,40 @@ impl<'a> Lower<'a> {
         }
         if ends_by_itself {
             let pc = block.insns.last().map_or(block.start, |&(pc, _)| pc);
+            let count = match self.counting {
+                Counting::None => 0,
+                _ => counted(block, block.insns.len()),
+            };
+            // Behind a call at the end is nothing.
+            if count != 0 {
+                self.push(Op::Count(count), pc, vec![]);
+            }
             self.give_values(block.live_out, pc);
             match block.end {
                 End::Interpret(to) => self.exit(Reason::Interpret, to, block.live_out),
                 End::Outside(to) => self.exit(Reason::Continue, to, block.live_out),
                 _ => self.push(Op::Jump, pc, vec![]),
             }
+        }
+    }
+
+    /// Counts what is to be counted in front of the `n`th instruction of a block.
+    fn count(&mut self, (number, n): (usize, usize), at: At) {
+        if self.counting == Counting::None {
+            return;
+        }
+        let block = &self.function.blocks[number];
+        let count = counted(block, n);
+        let is_point = |points: &&Points| match n {
+            0 => points.is_at(number),
+            _ => is_entered(block, n),
+        };
+        if let Some(points) = self.points.as_ref().filter(is_point) {
+            let way = points.way(block, n);
+            self.push(Op::CountWithin { count, way }, at.pc, vec![]);
+            self.name_state(at.before, at.before);
+        } else if count != 0 {
+            self.push(Op::Count(count), at.pc, vec![]);
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use flick_engine::{CodeRegion, Exit, Hart, Identity};
 use flick_riscv::Insn;
-use flick_translator::{Context, HostRegisters, Program, Summary, Target, Translator};
+use flick_translator::{Context, Counting, HostRegisters, Program, Summary, Target, Translator};
 
 use crate::engine::Engine;
 
@@ -105,7 +105,7 @@ pub struct Translated;
 impl Translated {
     pub fn make(code: &CodeRegion, program: &crate::program::Program) -> Box<dyn Engine> {
         *TRANSLATOR.lock().unwrap() = Some(Current {
-            translator: Translator::new(16 << 20, false, lookup)
+            translator: Translator::new(16 << 20, Counting::None, lookup)
                 .expect("memory for translated code"),
             guest: Guest::of(code, program),
         });
