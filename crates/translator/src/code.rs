@@ -195,10 +195,11 @@ pub enum Atomic {
 }
 
 /// Why translated code goes back to the caller of [`run`](crate::run()).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Reason {
     /// `hart.pc` is where execution goes on.
+    #[default]
     Continue = 0,
     /// The same, and the instruction there is one for the interpreter.
     Interpret = 1,

@@ -12,7 +12,7 @@ use crate::board::Board;
 const _: () = assert!(FOREIGN_MODE == HOST_MODE && FOREIGN_OWNER == OWNER_BITS);
 
 /// Cycles that a lent hart may be ahead of others: each turn costs its owner a hand-over.
-const LENT_AHEAD: u64 = 100_000;
+const LENT_AHEAD: u64 = 1_000_000;
 
 /// A hart that is lent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

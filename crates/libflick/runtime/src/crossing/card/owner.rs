@@ -126,6 +126,11 @@ impl Owner {
         Loan::from_word(self.own().loan.take())
     }
 
+    /// The same, without taking it.
+    pub fn loan(self) -> Option<Loan> {
+        Loan::from_word(self.own().loan.get())
+    }
+
     /// The activation whose registers the card has.
     pub fn kept(self) -> u64 {
         self.own().kept.get()

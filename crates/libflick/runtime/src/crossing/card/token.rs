@@ -112,8 +112,14 @@ impl Loan {
         Self(number << 32 | u64::from(hart & 0xffff) << 16 | u64::from(slot & 0xffff))
     }
 
-    fn hart(self) -> u32 {
+    /// The hart.
+    pub fn hart(self) -> u32 {
         (self.0 >> 16) as u32 & 0xffff
+    }
+
+    /// Tells it from others of the same thread. Not 0.
+    pub fn mark(self) -> u32 {
+        (self.0 >> 32) as u32 | 1 << 31
     }
 
     /// From a word that is 0 without a loan.
@@ -216,6 +222,11 @@ pub fn lend(slot: u32, hart: u32) -> Loan {
     let loan = Loan::new(slot, hart);
     LENT.store(loan.0, SeqCst);
     loan
+}
+
+/// Is the hart still lent?
+pub fn is_lent(loan: Loan) -> bool {
+    LENT.load(SeqCst) == loan.0
 }
 
 /// The calling thread comes back to the machine, and has the token. False: another one has taken it away.
@@ -329,6 +340,12 @@ fn drive_to(slot: u32) -> Come {
         true => come(slot),
         false => wait(slot),
     }
+}
+
+/// The ISA of the hart that was lent last to the slot's thread, which is the calling one.
+pub fn lent_isa(slot: u32) -> Isa {
+    // SAFETY: as in `come`.
+    Isa::from_bits(unsafe { (*SLOTS[slot as usize].order.get()).isa })
 }
 
 /// The slot, which is the calling thread's, has an order.
