@@ -332,11 +332,11 @@ pub enum Op {
     /// Back to [`run`](crate::run()): everything alive goes to the hart. Goes on at this address.
     Exit(Reason, u64),
     /// Counts guest instructions.
-    Count(u32),
-    /// The same at a budget point, from which the longest way to the next has so many.
+    Count(i32),
+    /// The same at a budget point, where so many must be left.
     CountWithin {
         count: u32,
-        way: u32,
+        needed: u32,
     },
 }
 
@@ -476,8 +476,9 @@ pub struct GuestFrame {
 
 /// What chooses the successor of a block.
 pub enum Table {
-    /// The guest's address: those of the successors, in their order.
-    Address(Vec<u64>),
+    /// The guest's address: those of the successors, in their order. At others so many instructions were
+    /// counted too much.
+    Address { to: Vec<u64>, counted: u32 },
     /// An index: the number of the successor, if it has one. Others are left to the interpreter,
     /// from the address `from` on, where so many instructions are that were counted.
     Index {
@@ -627,6 +628,9 @@ pub struct Code {
     pub succs: Vec<Vec<Block>>,
     pub preds: Vec<Vec<Block>>,
     pub params: Vec<Vec<VReg>>,
+    /// Instructions that were counted and are not executed on the ways from blocks to their successors, of
+    /// which this has the numbers. [`crate::simplify`] makes nodes of them.
+    pub taken_back: BTreeMap<(usize, usize), u32>,
     /// Arguments for the parameters of each successor.
     pub args: Vec<Vec<Vec<VReg>>>,
     pub vregs: usize,

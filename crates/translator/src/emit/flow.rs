@@ -234,10 +234,10 @@ impl Emitter<'_> {
     }
 
     /// A budget point.
-    pub fn count_within(&mut self, count: u32, way: u32, node: &Node) -> Emitted {
+    pub fn count_within(&mut self, count: u32, needed: u32, node: &Node) -> Emitted {
         let counter = qword_ptr(rbp + Self::hart(offset_of!(Context, retired)));
         let places = self.places(node);
-        let counted = if count == way { count } else { 0 };
+        let counted = if count == needed { count } else { 0 };
         let cold = self.cold(Cold::Budget {
             counted,
             pc: node.pc,
@@ -247,7 +247,7 @@ impl Emitter<'_> {
             self.a.add(counter, count as i32)?;
             return self.a.jg(cold);
         }
-        self.a.cmp(counter, -(way as i32))?;
+        self.a.cmp(counter, -(needed as i32))?;
         self.a.jg(cold)?;
         match count {
             0 => Ok(()),
@@ -344,7 +344,7 @@ impl Emitter<'_> {
         let mut leave = self.a.create_label();
         let code = self.code;
         let (entries, index) = match &code.tables[which as usize] {
-            CodeTable::Address(targets) => {
+            CodeTable::Address { to: targets, .. } => {
                 let (Some(&first), Some(&last)) = (targets.iter().min(), targets.iter().max())
                 else {
                     return self.a.ud2();
@@ -387,6 +387,9 @@ impl Emitter<'_> {
         if let CodeTable::Index { from, counted, .. } = code.tables[which as usize] {
             self.take_back(counted)?;
             return self.exit(Reason::Interpret, from, &places);
+        }
+        if let CodeTable::Address { counted, .. } = code.tables[which as usize] {
+            self.take_back(counted)?;
         }
         self.store_places(&places)?;
         self.a

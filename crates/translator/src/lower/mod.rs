@@ -12,7 +12,7 @@ use std::ops::Range;
 use regalloc2::{Block, Operand, PReg, RegClass, VReg};
 
 use super::code::*;
-use super::counting::{Counting, Points, counted, is_call, is_entered};
+use super::counting::{Counting, Points, counted, is_behind_left, is_call};
 use super::function::{self, End, Function};
 use super::liveness::Liveness;
 use super::program::{NEAR, Program};
@@ -492,6 +492,13 @@ impl<'a> Lower<'a> {
             self.code
                 .succs
                 .push(succs.iter().map(|&to| machine(to)).collect());
+            if let Some(points) = &self.points {
+                let number = self.code.succs.len() - 1;
+                let all = points.taken_back(block).into_iter().enumerate();
+                let ways = all.filter(|&(_, count)| count != 0);
+                let taken_back = ways.map(|(succ, count)| ((number, succ), count));
+                self.code.taken_back.extend(taken_back);
+            }
             let mut preds: Vec<Block> = block.preds.iter().map(|&from| machine(from)).collect();
             if at == 0 {
                 preds.push(Block::new(0));
@@ -582,7 +589,7 @@ impl<'a> Lower<'a> {
                         from: pc,
                         counted: match self.counting {
                             Counting::None => 0,
-                            _ => (block.insns.len() - n) as u32,
+                            _ => (block.insns.len() - n) as u32 + self.counted_behind(block),
                         },
                         index: self.get(indexed.index, pc),
                         now: self.now,
@@ -595,7 +602,7 @@ impl<'a> Lower<'a> {
             }
             if last && !ends_by_itself {
                 self.give_values(block.live_out, pc);
-                self.end(&block.end, at);
+                self.end(block, at);
             } else {
                 self.insn(at);
                 self.write_back(at);
@@ -606,14 +613,7 @@ impl<'a> Lower<'a> {
         }
         if ends_by_itself {
             let pc = block.insns.last().map_or(block.start, |&(pc, _)| pc);
-            let count = match self.counting {
-                Counting::None => 0,
-                _ => counted(block, block.insns.len()),
-            };
-            // Behind a call at the end is nothing.
-            if count != 0 {
-                self.push(Op::Count(count), pc, vec![]);
-            }
+            self.count_up(block, block.insns.len(), pc);
             self.give_values(block.live_out, pc);
             match block.end {
                 End::Interpret(to) => self.exit(Reason::Interpret, to, block.live_out),
@@ -625,21 +625,33 @@ impl<'a> Lower<'a> {
 
     /// Counts what is to be counted in front of the `n`th instruction of a block.
     fn count(&mut self, (number, n): (usize, usize), at: At) {
-        if self.counting == Counting::None {
-            return;
-        }
         let block = &self.function.blocks[number];
-        let count = counted(block, n);
-        let is_point = |points: &&Points| match n {
-            0 => points.is_at(number),
-            _ => is_entered(block, n),
-        };
-        if let Some(points) = self.points.as_ref().filter(is_point) {
-            let way = points.way(block, n);
-            self.push(Op::CountWithin { count, way }, at.pc, vec![]);
+        self.count_up(block, n, at.pc);
+        if let Some(points) = &self.points
+            && points.is_at((number, block), n)
+        {
+            let count = points.way(block, n);
+            let needed = points.needed(count);
+            self.push(Op::CountWithin { count, needed }, at.pc, vec![]);
             self.name_state(at.before, at.before);
-        } else if count != 0 {
-            self.push(Op::Count(count), at.pc, vec![]);
+        }
+    }
+
+    /// What is counted at a block's end of what is behind it.
+    fn counted_behind(&self, block: &function::Block) -> u32 {
+        let points = self.points.as_ref();
+        points.map_or(0, |points| points.behind(block))
+    }
+
+    /// The same without a budget point.
+    fn count_up(&mut self, block: &function::Block, n: usize, pc: u64) {
+        let count = match self.counting {
+            Counting::None => 0,
+            Counting::Retired => counted(block, n),
+            Counting::Budget => is_behind_left(block, n).into(),
+        };
+        if count != 0 {
+            self.push(Op::Count(count as i32), pc, vec![]);
         }
     }
 
