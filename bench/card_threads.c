@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_THREADS = 64, CALLS = 64, WORDS = 1024, SIDE = 24 };
+enum { MOST_THREADS = 64, CALLS = 256, WORDS = 1024, SIDE = 24 };
 
 /* What a thread works on. */
 typedef struct {
@@ -110,9 +110,9 @@ typedef struct {
 
 /* Some two million instructions a call. */
 static const kernel kernels[] = {
-    {"integer", integer, 250000, CALLS},  {"recursion", recursion, 120, CALLS},
-    {"sort", sort, 20, CALLS},            {"matrix", matrix, 20, CALLS},
-    {"bytes", bytes, 40, CALLS},          {"calls", integer, 2500, CALLS * 50},
+    {"integer", integer, 125000, CALLS},  {"recursion", recursion, 120, CALLS},
+    {"sort", sort, 10, CALLS},            {"matrix", matrix, 40, CALLS},
+    {"bytes", bytes, 10, CALLS},          {"calls", integer, 2500, CALLS * 10},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

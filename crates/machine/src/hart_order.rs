@@ -71,6 +71,8 @@ pub(crate) struct Unit<'m> {
     number: usize,
     pub(crate) period: Time,
     pub(crate) time: Time,
+    /// Its turn comes so much later: it is to be lent.
+    put_off: Time,
     waits: bool,
     /// By a fault, for ever.
     is_stopped: bool,
@@ -373,7 +375,7 @@ impl<'m> Machine<'m> {
         if self.let_faults_happen(first) {
             return Err(Turn::Ran);
         }
-        let time = self.harts[first].time;
+        let time = self.harts[first].turn_time();
         if self.wiring.next_event().is_some_and(|event| event <= time) {
             board::advance(self.boards, time);
             return Err(Turn::Ran);
@@ -463,9 +465,15 @@ impl<'m> Unit<'m> {
             number,
             period: hart.period.max(1),
             time,
+            put_off: 0,
             waits: false,
             is_stopped: false,
         }
+    }
+
+    /// The time by which turns are ordered.
+    fn turn_time(&self) -> Time {
+        self.time + self.put_off
     }
 
     /// Executes nothing for so many cycles, or for ever.

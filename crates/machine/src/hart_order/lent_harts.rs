@@ -2,6 +2,7 @@
 //! lends the hart, and does nothing more until the hart is back.
 use flick_abi::descriptor::{HOST_MODE, OWNER_BITS, OWNER_LEFT};
 use flick_engine::Hart;
+use flick_hart::SliceEnd;
 
 use flick_device::Time;
 use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER, Isa};
@@ -11,8 +12,11 @@ use crate::board::Board;
 
 const _: () = assert!(FOREIGN_MODE == HOST_MODE && FOREIGN_OWNER == OWNER_BITS);
 
-/// Cycles that a lent hart may be ahead of others: each turn costs its owner a hand-over.
+/// Cycles that a lent hart may be ahead of others, and that others may be ahead of a hart that is to be lent:
+/// each turn of another owner costs a hand-over.
 const LENT_AHEAD: u64 = 1_000_000;
+/// The same in a timed run, where a message is to come at its time.
+const LENT_AHEAD_TIMED: u64 = 100_000;
 
 /// A hart that is lent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +58,17 @@ impl Machine<'_> {
         self.lent.corrupts = (word, bits, descriptors);
     }
 
+    /// A hart's slice has ended so. How much later its turn comes than its time: what others do first makes
+    /// owners wait less often for each other. Their messages come to them before another owner executes code.
+    pub(super) fn put_off(&self, hart: usize, end: SliceEnd) -> Time {
+        let unit = &self.harts[hart];
+        let is_new = end == SliceEnd::Foreign && unit.put_off == 0;
+        match is_new && self.lent.has_owners && !self.is_timed {
+            true => LENT_AHEAD * unit.period,
+            false => 0,
+        }
+    }
+
     /// A hart has come to code of a host program. Without owners the code has nobody who executes it.
     pub(super) fn lend(&mut self, hart: usize) {
         let Some(owner) = self.harts[hart].processor.host_owner() else {
@@ -66,13 +81,15 @@ impl Machine<'_> {
         let (time, period) = (unit.time, unit.period);
         let others = self.harts.iter().enumerate();
         let next = others.filter(|&(n, unit)| n != hart && !unit.waits);
-        let next = next.map(|(_, unit)| unit.time + LENT_AHEAD * unit.period);
+        let ahead = match self.is_timed {
+            true => LENT_AHEAD_TIMED,
+            false => LENT_AHEAD,
+        };
+        let next = next.map(|(_, unit)| unit.time + ahead * unit.period);
         let event = self.wiring.next_event().into_iter();
         let until = event.chain(self.deadline(hart)).chain(next).min();
-        let cycles = until.map_or(LENT_AHEAD, |until| {
-            until.saturating_sub(time).div_ceil(period)
-        });
-        let budget = cycles.clamp(1, LENT_AHEAD);
+        let cycles = until.map_or(ahead, |until| until.saturating_sub(time).div_ceil(period));
+        let budget = cycles.clamp(1, ahead);
         self.lent.next = Some(Lent {
             hart,
             owner,

@@ -44,14 +44,14 @@ impl Machine<'_> {
             }
             let other = match first {
                 None => {
-                    first = Some((n, unit.time));
+                    first = Some((n, unit.turn_time()));
                     continue;
                 }
-                Some((_, time)) if unit.time < time => {
-                    first = Some((n, unit.time));
+                Some((_, time)) if unit.turn_time() < time => {
+                    first = Some((n, unit.turn_time()));
                     time
                 }
-                Some(_) => unit.time,
+                Some(_) => unit.turn_time(),
             };
             next = Some(next.map_or(other, |next| next.min(other)));
         }

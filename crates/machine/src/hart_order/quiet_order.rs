@@ -91,7 +91,7 @@ impl Machine<'_> {
         }
         let time = |unit: &super::Unit| match unit.waits {
             true => WAITS,
-            false => unit.time,
+            false => unit.turn_time(),
         };
         let mut order = self.spare_order.take().unwrap_or_default();
         order.timer = timer;
@@ -243,7 +243,7 @@ impl Machine<'_> {
             }
             // As `deadline` of this hart alone.
             let when = known.1.max(now);
-            if when > time {
+            if when > unit.time {
                 until = until.min(when);
             }
         }

@@ -4,7 +4,7 @@
 //! slot. An owner is *inside* from its descriptor on until its message has come.
 use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use flick_abi::card::ThreadState;
@@ -16,8 +16,11 @@ use flick_riscv::Isa;
 use super::card_library::Machine;
 use crate::os::fatal;
 
-/// A lent owner that does not come back in this time has gone to sleep, or has left its code.
+/// A lent owner that does not come back in this time has gone to sleep, or has left its code. If it has used
+/// the processor meanwhile, it may be in its code.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// For one that uses the processor, so many times that.
+const MOST_PATIENCE: u32 = 10;
 /// No slot, in lists.
 const NONE: u32 = u32::MAX;
 
@@ -29,6 +32,8 @@ struct Slot {
     wake: AtomicU32,
     /// The next slot in the list of those who want in.
     next: AtomicU32,
+    /// The clock of the processor time of its thread.
+    clock: AtomicI32,
     /// The endpoint that the card wants its next request at.
     endpoint: AtomicU8,
     /// By who has the token, until `wake` is set; then by its thread. Here, and not on stacks: that of a
@@ -51,6 +56,7 @@ static SLOTS: [Slot; OWNERS] = [const {
         uses: AtomicU64::new(0),
         wake: AtomicU32::new(0),
         next: AtomicU32::new(0),
+        clock: AtomicI32::new(0),
         endpoint: AtomicU8::new(0),
         order: UnsafeCell::new(NO_ORDER),
         request: UnsafeCell::new(NO_DESCRIPTOR),
@@ -107,6 +113,18 @@ static INSIDE: AtomicU32 = AtomicU32::new(0);
 pub struct Loan(u64);
 
 impl Loan {
+    /// Nanoseconds of the processor that its thread has used; `None`: it is gone.
+    fn used_processor(self) -> Option<u64> {
+        let slot = SLOTS.get(self.0 as usize & 0xffff)?;
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: a clock that may be no more.
+        let result = unsafe { libc::clock_gettime(slot.clock.load(SeqCst), &mut time) };
+        (result == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    }
+
     fn new(slot: u32, hart: u32) -> Self {
         let number = LOANS.fetch_add(1, SeqCst) + 1;
         Self(number << 32 | u64::from(hart & 0xffff) << 16 | u64::from(slot & 0xffff))
@@ -143,7 +161,12 @@ pub fn take_slot() -> Option<u32> {
                 .compare_exchange(uses, next, SeqCst, SeqCst)
                 .is_ok()
     });
-    free.map(|at| at as u32)
+    let at = free?;
+    let mut clock = 0;
+    // SAFETY: the calling thread's own clock.
+    unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
+    SLOTS[at].clock.store(clock, SeqCst);
+    Some(at as u32)
 }
 
 /// The owner's number in descriptors.
@@ -478,15 +501,24 @@ fn put_back(mut slot: u32) {
 /// Waits for an order.
 fn wait(slot: u32) -> Come {
     let own = &SLOTS[slot as usize];
-    let mut seen = 0;
+    // The loan, the processor time of its thread, and how often it was waited for.
+    let mut seen = (0, None, 0);
     loop {
         if own.wake.swap(0, SeqCst) == 1 {
             return come(slot);
         }
         let is_late = !futex(&own.wake, libc::FUTEX_WAIT, 0, Some(PATIENCE));
         let lent = LENT.load(SeqCst);
-        if !is_late || lent == 0 || lent != seen {
-            seen = lent;
+        if !is_late || lent == 0 {
+            seen.0 = 0;
+            continue;
+        }
+        let used = Loan(lent).used_processor();
+        let is_same = lent == seen.0;
+        let times = if is_same { seen.2 + 1 } else { 0 };
+        let runs = used != seen.1 && times < MOST_PATIENCE;
+        seen = (lent, used, times);
+        if !is_same || runs {
             continue;
         }
         // The same loan as all that time ago.
