@@ -1,11 +1,11 @@
 /* Measures code of NxP functions on threads: kernels that compute, on threads of their own, which share
- * nothing. `flick bench threads` builds this program, and runs it inline and on the card.
+ * nothing. `flick bench card` builds this program, and runs it inline and on the card.
  *
  *   card_threads THREADS ROUNDS [cpu]
  *
  * prints a line of column names, then a line per round: nanoseconds of wall time for each kernel,
  * separated by commas, or of the processor time of all threads. The work of a round is the same for any number of threads. It comes in calls of
- * some million instructions, but for the last column, where calls are short. */
+ * some million instructions, but for the last column, where a call has 20,000. */
 #define _GNU_SOURCE
 #include <flick.h>
 #include <pthread.h>
@@ -108,7 +108,7 @@ typedef struct {
   unsigned calls;
 } kernel;
 
-/* Some two million instructions a call. */
+/* Some million instructions a call. */
 static const kernel kernels[] = {
     {"integer", integer, 125000, CALLS},  {"recursion", recursion, 120, CALLS},
     {"sort", sort, 10, CALLS},            {"matrix", matrix, 40, CALLS},

@@ -376,8 +376,8 @@ impl<'m> Machine<'m> {
             return Err(Turn::Ran);
         }
         let time = self.harts[first].turn_time();
-        if self.wiring.next_event().is_some_and(|event| event <= time) {
-            board::advance(self.boards, time);
+        if let Some(event) = self.wiring.next_event().filter(|&event| event <= time) {
+            board::advance(self.boards, self.harts[first].advances_to(event));
             return Err(Turn::Ran);
         }
         let fault = self.next_fault(first);
@@ -468,6 +468,15 @@ impl<'m> Unit<'m> {
             put_off: 0,
             waits: false,
             is_stopped: false,
+        }
+    }
+
+    /// How far events may happen in front of its turn, of which the first is at this time. Who waits for one is
+    /// to have its turn before a hart that was put off.
+    fn advances_to(&self, event: Time) -> Time {
+        match self.put_off {
+            0 => self.time,
+            _ => event.max(self.time),
         }
     }
 

@@ -227,7 +227,8 @@ impl Machine<'_> {
                 self.end_quiet_order();
                 return Ok(None);
             }
-            board::advance(self.boards, time);
+            let event = order.event;
+            board::advance(self.boards, self.harts[first].advances_to(event));
             if !self.stays_quiet() {
                 self.end_quiet_order();
             }

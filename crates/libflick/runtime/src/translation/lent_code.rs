@@ -14,6 +14,7 @@ use super::{STACK, TRANSLATOR, cannot_translate, hotness, make, on_signal_stack,
 use crate::config::{self, Engine};
 use crate::memory::own_heaps;
 use crate::modules::address_meaning;
+use crate::os::signal_mask::BlockedSignals;
 
 /// ISAs that have translations. Harts of others interpret.
 const SETS: usize = 4;
@@ -125,6 +126,8 @@ fn translate(set: usize, target: u64) -> u64 {
         return 0;
     }
     let isa = Isa::from_bits(ISAS[set].load(Ordering::Acquire));
+    // A handler without a stack of its own would run on the translator's.
+    let _blocked = BlockedSignals::new();
     let entry = TRANSLATOR.try_with(|translator| {
         let translator = translator.as_mut()?;
         STACK.call(|| {
