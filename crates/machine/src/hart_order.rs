@@ -73,6 +73,8 @@ pub(crate) struct Unit<'m> {
     pub(crate) time: Time,
     /// Its turn comes so much later: it is to be lent.
     put_off: Time,
+    /// When it is to be lent at the latest, since it has come to the code.
+    lent_at: Option<Time>,
     waits: bool,
     /// By a fault, for ever.
     is_stopped: bool,
@@ -466,6 +468,7 @@ impl<'m> Unit<'m> {
             period: hart.period.max(1),
             time,
             put_off: 0,
+            lent_at: None,
             waits: false,
             is_stopped: false,
         }

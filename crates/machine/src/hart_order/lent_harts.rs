@@ -60,13 +60,17 @@ impl Machine<'_> {
 
     /// A hart's slice has ended so. How much later its turn comes than its time: what others do first makes
     /// owners wait less often for each other. Their messages come to them before another owner executes code.
-    pub(super) fn put_off(&self, hart: usize, end: SliceEnd) -> Time {
-        let unit = &self.harts[hart];
-        let is_new = end == SliceEnd::Foreign && unit.put_off == 0;
-        match is_new && self.lent.has_owners && !self.is_timed {
-            true => LENT_AHEAD * unit.period,
-            false => 0,
+    pub(super) fn put_off(&mut self, hart: usize, end: SliceEnd) -> Time {
+        let puts_off = self.lent.has_owners && !self.is_timed && end == SliceEnd::Foreign;
+        let unit = &mut self.harts[hart];
+        // Its turn has come.
+        if !puts_off || unit.put_off != 0 {
+            return 0;
         }
+        // Interrupts do not put it off again.
+        let ahead = LENT_AHEAD * unit.period;
+        let lent_at = *unit.lent_at.get_or_insert(unit.time + ahead);
+        lent_at.saturating_sub(unit.time)
     }
 
     /// A hart has come to code of a host program. Without owners the code has nobody who executes it.
@@ -77,6 +81,7 @@ impl Machine<'_> {
         if !self.lent.has_owners {
             return self.end_lent(hart, Some((OWNER_LEFT, 0)));
         }
+        self.harts[hart].lent_at = None;
         let unit = &self.harts[hart];
         let (time, period) = (unit.time, unit.period);
         let others = self.harts.iter().enumerate();

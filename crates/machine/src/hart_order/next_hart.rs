@@ -14,6 +14,8 @@ impl Machine<'_> {
                 continue;
             };
             unit.processor.set_line(bit, level);
+            // A hart that was put off has its turn for an interrupt.
+            unit.put_off = if level { 0 } else { unit.put_off };
         }
         // What wakes a hart is at the time of the hart or event that was first.
         let now = self.wiring.now();

@@ -133,6 +133,10 @@ impl Machine<'_> {
                 && unit
                     .processor
                     .wakes(|| unit.board.time_at(now.max(unit.time)));
+            if level && unit.put_off != 0 {
+                unit.put_off = 0;
+                order.set_time(hart, unit.time);
+            }
             if is_woken {
                 let ticks = unit.processor.registers().deadline();
                 let timer = ticks.map(|ticks| unit.board.when(ticks, now));
