@@ -154,13 +154,14 @@ impl Driver {
 
     /// A descriptor for the card, which comes at this time in a timed run. False: the ring is full.
     pub fn send(&mut self, descriptor: &Descriptor, time: u64) -> bool {
-        let bytes = descriptor.bytes();
         let time = match self.clock.is_timed() {
             true => self.clock.of_owner(time),
             false => self.machine.now(),
         };
         let pause = if self.is_busy { PAUSE } else { 0 };
-        let is_sent = self.machine.descriptor_at(self.host, &bytes, time + pause);
+        let is_sent = self
+            .machine
+            .descriptor_at(self.host, descriptor, time + pause);
         self.is_busy &= !is_sent;
         self.sent += u64::from(is_sent);
         is_sent

@@ -70,12 +70,12 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
     token::end(owner.0, card_time::now());
 }
 
-/// In front of `fork`: keeps others out of the machine.
-pub fn begin_fork() {
+/// Keeps others out of the machine, until [`token::release`].
+pub fn hold() {
     let owner = Owner::if_any();
     match owner.and_then(Owner::take_loan) {
         Some(loan) if token::take_back(loan) => token::give_up(loan),
-        _ => token::begin_fork(),
+        _ => token::hold(),
     }
 }
 

@@ -280,8 +280,8 @@ fn leave_code(machine: &mut Machine, hart: u32) {
     machine.executed(&left, &registers);
 }
 
-/// Takes the token for a thread that forks, and keeps it. It has none.
-pub fn begin_fork() {
+/// Takes the token for a thread that keeps the others out (as around `fork`). It has none.
+pub fn hold() {
     FORKS.store(1, SeqCst);
     let (mut seen, mut since) = (0, Instant::now());
     while !take() {
@@ -297,8 +297,8 @@ pub fn begin_fork() {
     FORKS.store(0, SeqCst);
 }
 
-/// The parent goes on.
-pub fn end_fork() {
+/// Behind [`hold`]: the others go on.
+pub fn release() {
     drive(None);
 }
 
