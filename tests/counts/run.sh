@@ -73,6 +73,13 @@ if [ -e "$build/lib/flick/card/kernel-host.elf" ]; then
   # The same where the kernel and the thread have one hart.
   FLICK_BACKEND=card FLICK_MACHINE=flick-isca20 ./card "$build/lib/flick/libflick-card.so" |
     sed 's/^card-/card-alone-/' >>figures || exit 1
+  # Virtual time does not depend on what is translated.
+  "$flick_cc" -O2 -std=c11 "$here/card_budgets.c" -o card_budgets || exit 1
+  for engine in interp auto translate; do
+    FLICK_BACKEND=card FLICK_ENGINE=$engine timeout 60 ./card_budgets "$build/lib/flick/libflick-card.so" \
+      >"budgets-$engine" || exit 1
+    cmp budgets-interp "budgets-$engine" || exit 1
+  done
   cp "$limits" all-limits
 else
   grep -v '^card-' "$limits" >all-limits

@@ -14,12 +14,14 @@
 #![forbid(unsafe_code)]
 
 mod bar;
+mod card_table;
 mod crossing_table;
 mod engine_table;
 mod firmware;
 mod kernels;
 mod large_image;
 mod markdown;
+mod measure_card;
 mod measure_crossing;
 mod measure_engine;
 mod measure_firmware;
@@ -59,6 +61,11 @@ use tempfile::TempDir;
     reason = "clap would show the text as the help of `flick bench`"
 )]
 pub enum Bench {
+    /// Threads that compute on harts of the card, beside one thread inline
+    ///
+    /// It takes some minutes, and says on stderr where it is. The last table compares with bars: what
+    /// Flick asks of itself on a quiet machine.
+    Card(measure_card::Options),
     /// Null calls host-NxP-host and NxP-host-NxP, by name, by pointer and nested, beside a call and
     /// a signal
     Crossing(measure_crossing::Options),
@@ -84,6 +91,7 @@ pub enum Bench {
 /// Measures, and prints the tables. The errors are those of the builds and runs, and FLK0105.
 pub fn run(what: &Bench) -> Result<(), Error> {
     match what {
+        Bench::Card(options) => measure_card::run(options),
         Bench::Crossing(options) => measure_crossing::run(options),
         Bench::Engine(options) => measure_engine::run(options),
         Bench::Paper(options) => measure_paper::run(options),

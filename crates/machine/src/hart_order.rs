@@ -71,6 +71,10 @@ pub(crate) struct Unit<'m> {
     number: usize,
     pub(crate) period: Time,
     pub(crate) time: Time,
+    /// Its turn comes so much later: it is to be lent.
+    put_off: Time,
+    /// When it is to be lent at the latest, since it has come to the code.
+    lent_at: Option<Time>,
     waits: bool,
     /// By a fault, for ever.
     is_stopped: bool,
@@ -373,9 +377,9 @@ impl<'m> Machine<'m> {
         if self.let_faults_happen(first) {
             return Err(Turn::Ran);
         }
-        let time = self.harts[first].time;
-        if self.wiring.next_event().is_some_and(|event| event <= time) {
-            board::advance(self.boards, time);
+        let time = self.harts[first].turn_time();
+        if let Some(event) = self.wiring.next_event().filter(|&event| event <= time) {
+            board::advance(self.boards, self.harts[first].advances_to(event));
             return Err(Turn::Ran);
         }
         let fault = self.next_fault(first);
@@ -463,9 +467,25 @@ impl<'m> Unit<'m> {
             number,
             period: hart.period.max(1),
             time,
+            put_off: 0,
+            lent_at: None,
             waits: false,
             is_stopped: false,
         }
+    }
+
+    /// How far events may happen in front of its turn, of which the first is at this time. Who waits for one is
+    /// to have its turn before a hart that was put off.
+    fn advances_to(&self, event: Time) -> Time {
+        match self.put_off {
+            0 => self.time,
+            _ => event.max(self.time),
+        }
+    }
+
+    /// The time by which turns are ordered.
+    fn turn_time(&self) -> Time {
+        self.time + self.put_off
     }
 
     /// Executes nothing for so many cycles, or for ever.

@@ -195,13 +195,26 @@ pub enum Atomic {
 }
 
 /// Why translated code goes back to the caller of [`run`](crate::run()).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Reason {
     /// `hart.pc` is where execution goes on.
+    #[default]
     Continue = 0,
     /// The same, and the instruction there is one for the interpreter.
     Interpret = 1,
+    /// The interpreter executes the rest of the budget ([`Counting::Budget`](crate::Counting::Budget)).
+    Budget = 2,
+}
+
+impl From<u64> for Reason {
+    fn from(number: u64) -> Self {
+        match number {
+            1 => Self::Interpret,
+            2 => Self::Budget,
+            _ => Self::Continue,
+        }
+    }
 }
 
 /// Operands by position: uses first, then definitions; behind them those that keep values for
@@ -319,7 +332,12 @@ pub enum Op {
     /// Back to [`run`](crate::run()): everything alive goes to the hart. Goes on at this address.
     Exit(Reason, u64),
     /// Counts guest instructions.
-    Count(u32),
+    Count(i32),
+    /// The same at a budget point, where so many must be left.
+    CountWithin {
+        count: u32,
+        needed: u32,
+    },
 }
 
 impl Op {
@@ -458,8 +476,9 @@ pub struct GuestFrame {
 
 /// What chooses the successor of a block.
 pub enum Table {
-    /// The guest's address: those of the successors, in their order.
-    Address(Vec<u64>),
+    /// The guest's address: those of the successors, in their order. At others so many instructions were
+    /// counted too much.
+    Address { to: Vec<u64>, counted: u32 },
     /// An index: the number of the successor, if it has one. Others are left to the interpreter,
     /// from the address `from` on, where so many instructions are that were counted.
     Index {
@@ -609,6 +628,9 @@ pub struct Code {
     pub succs: Vec<Vec<Block>>,
     pub preds: Vec<Vec<Block>>,
     pub params: Vec<Vec<VReg>>,
+    /// Instructions that were counted and are not executed on the ways from blocks to their successors, of
+    /// which this has the numbers. [`crate::simplify`] makes nodes of them.
+    pub taken_back: BTreeMap<(usize, usize), u32>,
     /// Arguments for the parameters of each successor.
     pub args: Vec<Vec<Vec<VReg>>>,
     pub vregs: usize,

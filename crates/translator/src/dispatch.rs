@@ -6,8 +6,8 @@ use flick_engine::CodeRegion;
 use flick_engine::Exit;
 use flick_engine::Identity;
 use flick_engine::run as interpreter;
-use flick_engine::{Control, NoObserver, ProcessCore, Unlimited};
-use flick_riscv::Insn;
+use flick_engine::{Control, LimitedCore, NoObserver, ProcessCore, Unlimited};
+use flick_riscv::{Insn, Isa};
 
 /// Ends a stretch of interpreted code at a jump, or after some instructions.
 struct Until {
@@ -103,6 +103,117 @@ fn interpret_some(context: &mut Context, memory: &Identity, code: &CodeRegion, o
     );
     context.retired = context.retired.wrapping_add(until.retired);
     exit
+}
+
+/// The same for code within a budget ([`Counting::Budget`](crate::Counting::Budget)), on a hart with this
+/// ISA. [`Context::retired`] has the negative of what is left. `reason`: why translated code was left last.
+/// [`Exit::Budget`]: nothing is left, and the hart is in front of the next instruction.
+///
+/// # Safety
+/// As for [`advance`].
+pub unsafe fn advance_within(
+    context: &mut Context,
+    memory: &Identity,
+    code: &CodeRegion,
+    isa: Isa,
+    lookup: Lookup,
+    mut reason: Reason,
+) -> Result<u64, Exit> {
+    loop {
+        let hart = &mut context.hart;
+        if !code.contains(hart.pc) {
+            return Err(Exit::Leave);
+        }
+        let left = context.retired.wrapping_neg();
+        if left == 0 {
+            return Err(Exit::Budget);
+        }
+        let is_translated = hart.frm == 0;
+        if is_translated && reason == Reason::Continue {
+            hart.pc &= !1;
+            // SAFETY: by contract.
+            let entry = unsafe { lookup(context, context.hart.pc) };
+            if entry != 0 {
+                return Ok(entry);
+            }
+        }
+        let mut within = Within {
+            left: match reason {
+                Reason::Interpret => 1,
+                _ => left,
+            },
+            stops: is_translated && reason == Reason::Continue,
+            has_jumped: false,
+            last: 0,
+            retired: 0,
+        };
+        reason = Reason::Continue;
+        let mut core = LimitedCore::new(ProcessCore::new(memory, code), isa);
+        let hart = &mut context.hart;
+        let exit = interpreter(hart, &mut core, &mut NoObserver, &mut within);
+        context.retired = context.retired.wrapping_add(within.retired);
+        if exit != Exit::Budget {
+            return Err(exit);
+        }
+    }
+}
+
+/// Ends a stretch of interpreted code within a budget: where that is over, or where the dispatch loop looks
+/// for translated code, behind a jump and at the start of a loop.
+struct Within {
+    /// Instructions.
+    left: u64,
+    /// The dispatch loop looks for translated code.
+    stops: bool,
+    has_jumped: bool,
+    last: u64,
+    retired: u64,
+}
+
+impl Control for Within {
+    #[inline(always)]
+    fn proceed(&mut self, pc: u64) -> bool {
+        let is_stop = self.has_jumped || pc < self.last;
+        self.last = pc;
+        self.left != 0 && !(self.stops && is_stop)
+    }
+
+    #[inline(always)]
+    fn jump(&mut self, _pc: u64, _target: u64) {
+        self.has_jumped = true;
+    }
+
+    #[inline(always)]
+    fn retired(&mut self, _pc: u64, _insn: Insn) {
+        self.left -= 1;
+        self.retired += 1;
+    }
+}
+
+/// [`run`] within a budget, as [`advance_within`] has it.
+///
+/// # Safety
+/// As for [`run`].
+pub unsafe fn run_within(
+    context: &mut Context,
+    memory: &Identity,
+    code: &CodeRegion,
+    isa: Isa,
+    lookup: Lookup,
+    stack_limit: u64,
+) -> Exit {
+    context.host_limit = stack_limit;
+    let mut reason = Reason::Continue;
+    loop {
+        // SAFETY: by contract.
+        match unsafe { advance_within(context, memory, code, isa, lookup, reason) } {
+            Ok(entry) => {
+                // SAFETY: by contract.
+                reason = Reason::from(unsafe { glue::enter(context, entry) });
+            }
+            Err(exit) => return exit,
+        }
+    }
 }
 
 /// Executes from the hart's pc like [`flick_engine::run()`], by translated code where it exists.

@@ -9,6 +9,7 @@
 //! | `program.rs` | [`Program`]: what the translator asks about guest code |
 //! | `translator.rs` | [`Translator`]: all translations of a process |
 //! | `function.rs`, `jumps.rs`, `tables.rs`, `thunk.rs` | a function's blocks, and where its jumps lead |
+//! | `counting.rs` | [`Counting`]: instructions that translated code counts, and budgets |
 //! | `liveness.rs` | guest registers that are read later |
 //! | `lower/` | guest instructions to SSA (`code.rs`) |
 //! | `simplify/`, `moves.rs` | the code before and after the allocation of registers |
@@ -37,6 +38,7 @@ mod code;
 mod code_cache;
 mod code_pages;
 mod context;
+mod counting;
 mod disassembly;
 mod dispatch;
 mod emit;
@@ -67,8 +69,9 @@ pub use code::Reason;
 pub use code_cache::pages_for;
 pub use code_pages::CodePages;
 pub use context::{CALLER_FRAME, Context, HOST_SAVED};
+pub use counting::Counting;
 pub use disassembly::{Disassembled, disassembly};
-pub use dispatch::{LEAST_STACK, advance, run};
+pub use dispatch::{LEAST_STACK, advance, advance_within, run, run_within};
 pub use emit::code_origin::{Part, Span};
 pub use emit::homes::{Home, Homed};
 pub use emit::{Outside, Word};

@@ -10,6 +10,7 @@ use iced_x86::{
     Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, SymbolResolver, SymbolResult,
 };
 
+use crate::counting::Counting;
 use crate::disassembly::{formatter, in_hart, text};
 use crate::emit::code_origin::{Part, Span};
 use crate::emit::{Emitter, Linkage, Surroundings};
@@ -76,7 +77,7 @@ impl Listing {
             summary: &|target| summaries.of(target),
             with_names: false,
         };
-        let (code, allocation) = source.allocated(range, pc, false)?;
+        let (code, allocation) = source.allocated(range, pc, Counting::None)?;
         let near = glue::leave as *const () as u64;
         let at = near.next_multiple_of(DISTANCE) + DISTANCE;
         let cells = RefCell::new(BTreeMap::new());

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::code::Code;
 use crate::code_cache::CodeCache;
+use crate::counting::Counting;
 use crate::emit::code_origin::Span;
 use crate::emit::{Emitter, Finished, Linkage, Surroundings};
 use crate::fault_state::StateTable;
@@ -71,11 +72,9 @@ impl Deref for TargetsPlace {
     }
 }
 
-/// Makes translations, and has all of a process.
-pub struct Translator {
-    cache: CodeCache,
+/// Translations that call each other, and no others.
+struct Set {
     targets: TargetsPlace,
-    count: bool,
     lookup: Lookup,
     /// Host addresses by guest address; `None`: not to be translated.
     entries: BTreeMap<u64, Option<u64>>,
@@ -84,6 +83,26 @@ pub struct Translator {
     /// through one may outlive the function at its address.
     cells: BTreeMap<Callee, u64>,
     summaries: BTreeMap<u64, Summary>,
+}
+
+impl Set {
+    fn new(targets: TargetsPlace, lookup: Lookup) -> Self {
+        Self {
+            targets,
+            lookup,
+            entries: BTreeMap::new(),
+            cells: BTreeMap::new(),
+            summaries: BTreeMap::new(),
+        }
+    }
+}
+
+/// Makes translations, and has all of a process.
+pub struct Translator {
+    cache: CodeCache,
+    counting: Counting,
+    /// The first is that of the functions without a set's number.
+    sets: Vec<Set>,
     usage: Usage,
     /// Starts of functions that were translated.
     translated: BTreeSet<u64>,
@@ -93,17 +112,13 @@ pub struct Translator {
 }
 
 impl Translator {
-    /// A translator with room for `code_size` bytes of code, and a table of targets of its own. The code asks `lookup` for targets that it does not know. `count`:
-    /// the code counts instructions in [`Context::retired`](crate::Context::retired).
-    pub fn new(code_size: usize, count: bool, lookup: Lookup) -> io::Result<Self> {
+    /// A translator with room for `code_size` bytes of code, and a table of targets of its own. The
+    /// code asks `lookup` for targets that it does not know.
+    pub fn new(code_size: usize, counting: Counting, lookup: Lookup) -> io::Result<Self> {
         features::check()?;
         let targets = TargetsPlace::Own(Targets::boxed());
-        Ok(Self::with(
-            CodeCache::new(code_size)?,
-            targets,
-            count,
-            lookup,
-        ))
+        let cache = CodeCache::new(code_size)?;
+        Ok(Self::with(cache, counting, Set::new(targets, lookup)))
     }
 
     /// The same with code in given pages, [`pages_for`](crate::pages_for) it, and this table of
@@ -114,30 +129,34 @@ impl Translator {
     pub unsafe fn within(
         pages: Range<usize>,
         targets: &'static Targets,
-        count: bool,
+        counting: Counting,
         lookup: Lookup,
     ) -> io::Result<Self> {
         features::check()?;
         // SAFETY: by contract.
         let cache = unsafe { CodeCache::within(pages) }?;
         let targets = TargetsPlace::Process(targets);
-        Ok(Self::with(cache, targets, count, lookup))
+        Ok(Self::with(cache, counting, Set::new(targets, lookup)))
     }
 
-    fn with(cache: CodeCache, targets: TargetsPlace, count: bool, lookup: Lookup) -> Self {
+    fn with(cache: CodeCache, counting: Counting, set: Set) -> Self {
         Self {
             cache,
-            targets,
-            count,
-            lookup,
-            entries: BTreeMap::new(),
-            cells: BTreeMap::new(),
-            summaries: BTreeMap::new(),
+            counting,
+            sets: vec![set],
             usage: Usage::default(),
             translated: BTreeSet::new(),
             trace: false,
             spans: vec![],
         }
+    }
+
+    /// Makes a further set of translations, which call each other and no others, with a table of
+    /// targets of its own. Its number.
+    pub fn add_set(&mut self, lookup: Lookup) -> usize {
+        let targets = TargetsPlace::Own(Targets::boxed());
+        self.sets.push(Set::new(targets, lookup));
+        self.sets.len() - 1
     }
 
     /// Where translated code can be: start and end.
@@ -166,18 +185,23 @@ impl Translator {
     /// which it jumps. `None`: there is no translation, and [`run()`](crate::run()) interprets or
     /// leaves.
     pub fn entry(&mut self, program: &dyn Program, target: u64) -> Option<u64> {
+        self.entry_in(0, program, target)
+    }
+
+    /// The same in a set of [`Translator::add_set`], which has one program.
+    pub fn entry_in(&mut self, set: usize, program: &dyn Program, target: u64) -> Option<u64> {
         // `jalr` clears bit 0.
         let pc = target & !1;
-        let entry = match self.entries.get(&pc) {
+        let entry = match self.sets[set].entries.get(&pc) {
             Some(&known) => known?,
             None => {
                 // The register allocator computes weights in floating point. The guest's flags and
                 // modes must not change.
                 let guest = mxcsr();
                 set_mxcsr(DEFAULT_MXCSR);
-                let entry = self.translate(program, pc);
+                let entry = self.translate(set, program, pc);
                 set_mxcsr(guest);
-                self.entries.insert(pc, entry);
+                self.sets[set].entries.insert(pc, entry);
                 entry?
             }
         };
@@ -187,15 +211,21 @@ impl Translator {
         } else {
             Targets::middle(target)
         };
-        self.targets.insert(key, entry);
+        self.sets[set].targets.insert(key, entry);
         Some(entry)
     }
 
     /// From here on calls of `target`, which is not guest code, go to `entry`.
     pub fn remember(&mut self, target: u64, entry: u64) {
-        self.targets.insert(target, entry);
+        self.remember_in(0, target, entry);
+    }
+
+    /// The same in a set of [`Translator::add_set`].
+    pub fn remember_in(&mut self, set: usize, target: u64, entry: u64) {
+        let set = &mut self.sets[set];
+        set.targets.insert(target, entry);
         // Calls through other cells do not pass on the target.
-        if let Some(&cell) = self.cells.get(&Callee::Elsewhere(target)) {
+        if let Some(&cell) = set.cells.get(&Callee::Elsewhere(target)) {
             cell_at(cell).store(entry, Ordering::Release);
         }
     }
@@ -212,26 +242,31 @@ impl Translator {
 
     /// Where calls through registers lead. It stays where it is.
     pub fn targets(&self) -> &Targets {
-        &self.targets
+        self.targets_of(0)
     }
 
-    fn translate(&mut self, program: &dyn Program, pc: u64) -> Option<u64> {
+    /// The same of a set of [`Translator::add_set`].
+    pub fn targets_of(&self, set: usize) -> &Targets {
+        &self.sets[set].targets
+    }
+
+    fn translate(&mut self, set: usize, program: &dyn Program, pc: u64) -> Option<u64> {
         let range = translated_range(program, pc)?;
         let summaries = Summaries {
             program,
-            known: RefCell::new(std::mem::take(&mut self.summaries)),
+            known: RefCell::new(std::mem::take(&mut self.sets[set].summaries)),
         };
         let made = Source {
             program,
             summary: &|target| summaries.of(target),
             with_names: false,
         }
-        .allocated(range.clone(), pc, self.count);
-        self.summaries = summaries.known.into_inner();
+        .allocated(range.clone(), pc, self.counting);
+        self.sets[set].summaries = summaries.known.into_inner();
         let (code, allocation) = made?;
         self.cache.leave_shared().ok()?;
         let at = self.cache.next();
-        let mut finished = self.emit(program, &code, &allocation, pc, at)?;
+        let mut finished = self.emit(set, program, (&code, &allocation), pc, at)?;
         if self.trace {
             let size = finished.bytes.len().max(finished.code_end + TRACE_ROOM);
             finished.bytes.resize(size, 0);
@@ -250,7 +285,7 @@ impl Translator {
             let code = at + offset as u64;
             let _ = cell_at(cell).compare_exchange(0, code, Ordering::Release, Ordering::Relaxed);
         }
-        if let Some(&cell) = self.cells.get(&Callee::Guest(pc)) {
+        if let Some(&cell) = self.sets[set].cells.get(&Callee::Guest(pc)) {
             cell_at(cell).store(at, Ordering::Release);
         }
         if self.translated.insert(range.start) {
@@ -264,14 +299,15 @@ impl Translator {
 
     fn emit(
         &mut self,
+        set: usize,
         program: &dyn Program,
-        code: &Code,
-        allocation: &regalloc2::Output,
+        (code, allocation): (&Code, &regalloc2::Output),
         pc: u64,
         at: u64,
     ) -> Option<Finished> {
-        let targets = ptr::from_ref(self.targets()) as u64;
-        let cells = RefCell::new((&mut self.cells, &mut self.cache));
+        let set = &mut self.sets[set];
+        let targets = ptr::from_ref::<Targets>(&set.targets) as u64;
+        let cells = RefCell::new((&mut set.cells, &mut self.cache));
         // 0: there is no more room.
         let full = Cell::new(false);
         let cell = |callee: Callee| {
@@ -291,10 +327,10 @@ impl Translator {
             }
             new
         };
-        let entries = &self.entries;
+        let entries = &set.entries;
         let surroundings = Surroundings {
             targets,
-            lookup: self.lookup as usize as u64,
+            lookup: set.lookup as usize as u64,
             cell: &cell,
             entry: &|target| entries.get(&target).copied().flatten(),
         };
@@ -307,29 +343,33 @@ impl Translator {
     /// and places to which other code will come.
     pub fn invalidate(&mut self, ranges: &[Range<u64>]) {
         let named = |at: u64| ranges.iter().any(|range| range.contains(&at));
-        self.entries.retain(|&guest, _| !named(guest));
-        self.summaries.retain(|&guest, _| !named(guest));
         let cache = &mut self.cache;
-        self.cells.retain(|callee, cell| {
-            let gone = matches!(*callee, Callee::Guest(at) if named(at));
-            if gone {
-                cache.free_cell(*cell);
-            }
-            !gone
-        });
+        for set in &mut self.sets {
+            set.entries.retain(|&guest, _| !named(guest));
+            set.summaries.retain(|&guest, _| !named(guest));
+            set.cells.retain(|callee, cell| {
+                let gone = matches!(*callee, Callee::Guest(at) if named(at));
+                if gone {
+                    cache.free_cell(*cell);
+                }
+                !gone
+            });
+        }
         self.translated.retain(|&guest| !named(guest));
         // A cell that other code calls through may still lead to the code that was to translate its
         // function.
-        let cells = &self.cells;
+        let sets = &self.sets;
         let gone = self.cache.invalidate(named, |gone| {
-            cells.values().any(|&cell| {
+            sets.iter().flat_map(|set| set.cells.values()).any(|&cell| {
                 let code = cell_at(cell).load(Ordering::Relaxed);
                 gone.iter().any(|gone| gone.contains(&code))
             })
         });
         // Targets outside of guest code stay: the dispatch loop looks them up again.
         let within = |at: u64| named(at) || gone.iter().any(|gone| gone.contains(&at));
-        self.targets.invalidate(within);
+        for set in &self.sets {
+            set.targets.invalidate(within);
+        }
     }
 
     /// Call before a fork.
@@ -371,9 +411,9 @@ impl Source<'_> {
         self,
         range: Range<u64>,
         pc: u64,
-        count: bool,
+        counting: Counting,
     ) -> Option<(Code, regalloc2::Output)> {
-        let code = self.lowered(range, pc, count);
+        let code = self.lowered(range, pc, counting);
         if code.vregs >= MOST_VALUES {
             return None;
         }
@@ -384,7 +424,7 @@ impl Source<'_> {
         Some((code, allocation))
     }
 
-    fn lowered(self, range: Range<u64>, pc: u64, count: bool) -> Code {
+    fn lowered(self, range: Range<u64>, pc: u64, counting: Counting) -> Code {
         let own = (self.summary)(range.start);
         let program = self.program;
         let more = (!program.is_placed()).then(|| program.entries(&range));
@@ -397,7 +437,7 @@ impl Source<'_> {
             summary: self.summary,
         };
         liveness.compute(&mut function);
-        let mut code = Lower::run(program, &function, &liveness, count, self.with_names);
+        let mut code = Lower::run(program, &function, &liveness, counting, self.with_names);
         code.has_returns = !function.has_hidden_ways(program);
         if self.with_names {
             code.frames = guest_frame::frames(&function);

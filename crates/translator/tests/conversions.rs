@@ -11,7 +11,7 @@ use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Un
 use flick_riscv::Insn;
 use flick_riscv_testing::values::Rng;
 use flick_riscv_testing::{asm, values};
-use flick_translator::{Context, HostRegisters, Program, Target, Translator};
+use flick_translator::{Context, Counting, HostRegisters, Program, Target, Translator};
 
 /// Operands for each instruction and current mode.
 const TIMES: usize = 1500;
@@ -167,7 +167,8 @@ fn as_the_interpreter() {
         // SAFETY: it lives for ever and does not change.
         unsafe { CodeRegion::new(words.as_ptr() as u64, size_of_val(words) as u64) }
     };
-    let translator = Translator::new(16 << 20, false, lookup).expect("memory for translated code");
+    let translator =
+        Translator::new(16 << 20, Counting::None, lookup).expect("memory for translated code");
     *CURRENT.lock().unwrap() = Some((translator, Guest { code: region() }));
     // SAFETY: all zero is a value of it; the handler does what handlers may.
     unsafe {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Unlimited};
 use flick_riscv::Insn;
-use flick_translator::{Context, Program, Target, Translator};
+use flick_translator::{Context, Counting, Program, Target, Translator};
 
 /// sh3add a0, a0, a1; addi s2, s2, 1; ld a0, 0(a0); jr a0; then what the table leads to.
 const CODE: [u32; 8] = [
@@ -98,7 +98,8 @@ fn check(is_said: bool) {
         // SAFETY: it lives for ever and does not change.
         unsafe { CodeRegion::new(start, size_of_val(&memory.code) as u64) }
     };
-    let translator = Translator::new(16 << 20, false, lookup).expect("memory for translated code");
+    let translator =
+        Translator::new(16 << 20, Counting::None, lookup).expect("memory for translated code");
     let guest = Guest {
         code: region(),
         memory,

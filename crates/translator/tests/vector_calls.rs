@@ -12,7 +12,8 @@ use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Un
 use flick_riscv::Insn;
 use flick_riscv_testing::values::Rng;
 use flick_translator::{
-    Context, Program, Target, Translator, VectorCall, set_vector_calls, state_at_vector_call,
+    Context, Counting, Program, Target, Translator, VectorCall, set_vector_calls,
+    state_at_vector_call,
 };
 
 const RET: u32 = 0x0000_8067;
@@ -214,7 +215,7 @@ fn as_the_interpreter() {
             let mut core = ProcessCore::new(&MEMORY, &code);
             flick_engine::run(hart, &mut core, &mut NoObserver, &mut Unlimited)
         });
-        let translator = Translator::new(1 << 20, false, lookup).expect("memory for code");
+        let translator = Translator::new(1 << 20, Counting::None, lookup).expect("memory for code");
         let code = region(&words);
         *CURRENT.lock().unwrap() = Some((translator, Guest::new(region(&words))));
         let translated = outcome(&begin, &mut place, code.base(), |hart| {
@@ -307,7 +308,7 @@ fn registers_are_exact_where_an_access_faults() {
     let mut state = VectorState::new(128).expect("a VLEN that there is");
     STATE.set(Some(NonNull::from(&mut *state)));
     let code = region(&words);
-    let translator = Translator::new(1 << 20, false, lookup).expect("memory for code");
+    let translator = Translator::new(1 << 20, Counting::None, lookup).expect("memory for code");
     *CURRENT.lock().unwrap() = Some((translator, Guest::new(region(&words))));
     let mut context = Context::ZERO;
     context.hart.pc = code.base();
@@ -356,7 +357,7 @@ fn a_jump_by_an_index_behind_the_table_executes_it_once() {
             code: region(&words[..CODE]),
             constants: table..table + 8,
         };
-        let translator = Translator::new(1 << 20, false, lookup).expect("memory for code");
+        let translator = Translator::new(1 << 20, Counting::None, lookup).expect("memory for code");
         *CURRENT.lock().unwrap() = Some((translator, guest));
         let mut context = Context::ZERO;
         context.hart.pc = code.base();

@@ -105,9 +105,12 @@ fn open_accounts(config: &Config, place: Place) {
 
 /// Makes the translator, unless something has to see each instruction.
 fn make_translator(config: &Config, place: Place) {
-    let is_whole = config.check_device || timed::enabled() || crossing_code::on_card();
+    let is_whole = config.check_device || timed::enabled();
     if place == Place::Nxp && !is_whole {
-        translation::init();
+        match crossing_code::on_card() {
+            true => translation::lent_code::init(),
+            false => translation::init(),
+        }
     }
     if config.statistics != Statistics::Off {
         let engine = match config.engine {

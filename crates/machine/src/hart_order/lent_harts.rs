@@ -2,6 +2,7 @@
 //! lends the hart, and does nothing more until the hart is back.
 use flick_abi::descriptor::{DESCRIPTOR_SIZE, Descriptor, HOST_MODE, OWNER_BITS, OWNER_LEFT};
 use flick_engine::Hart;
+use flick_hart::SliceEnd;
 
 use flick_device::Time;
 use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER, Isa};
@@ -11,8 +12,11 @@ use crate::board::Board;
 
 const _: () = assert!(FOREIGN_MODE == HOST_MODE && FOREIGN_OWNER == OWNER_BITS);
 
-/// Cycles that a lent hart may be ahead of others: each turn costs its owner a hand-over.
-const LENT_AHEAD: u64 = 100_000;
+/// Cycles that a lent hart may be ahead of others, and that others may be ahead of a hart that is to be lent:
+/// each turn of another owner costs a hand-over.
+const LENT_AHEAD: u64 = 1_000_000;
+/// The same in a timed run, where a message is to come at its time.
+const LENT_AHEAD_TIMED: u64 = 100_000;
 
 /// A hart that is lent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +79,21 @@ impl Machine<'_> {
         self.lent.ring_is_full = is_full;
     }
 
+    /// A hart's slice has ended so. How much later its turn comes than its time: what others do first makes
+    /// owners wait less often for each other. Their messages come to them before another owner executes code.
+    pub(super) fn put_off(&mut self, hart: usize, end: SliceEnd) -> Time {
+        let puts_off = self.lent.has_owners && !self.is_timed && end == SliceEnd::Foreign;
+        let unit = &mut self.harts[hart];
+        // Its turn has come.
+        if !puts_off || unit.put_off != 0 {
+            return 0;
+        }
+        // Interrupts do not put it off again.
+        let ahead = LENT_AHEAD * unit.period;
+        let lent_at = *unit.lent_at.get_or_insert(unit.time + ahead);
+        lent_at.saturating_sub(unit.time)
+    }
+
     /// A hart has come to code of a host program. Without owners the code has nobody who executes it.
     pub(super) fn lend(&mut self, hart: usize) {
         let Some(owner) = self.harts[hart].processor.host_owner() else {
@@ -83,17 +102,20 @@ impl Machine<'_> {
         if !self.lent.has_owners {
             return self.end_lent(hart, Some((OWNER_LEFT, 0)));
         }
+        self.harts[hart].lent_at = None;
         let unit = &self.harts[hart];
         let (time, period) = (unit.time, unit.period);
         let others = self.harts.iter().enumerate();
         let next = others.filter(|&(n, unit)| n != hart && !unit.waits);
-        let next = next.map(|(_, unit)| unit.time + LENT_AHEAD * unit.period);
+        let ahead = match self.is_timed {
+            true => LENT_AHEAD_TIMED,
+            false => LENT_AHEAD,
+        };
+        let next = next.map(|(_, unit)| unit.time + ahead * unit.period);
         let event = self.wiring.next_event().into_iter();
         let until = event.chain(self.deadline(hart)).chain(next).min();
-        let cycles = until.map_or(LENT_AHEAD, |until| {
-            until.saturating_sub(time).div_ceil(period)
-        });
-        let budget = cycles.clamp(1, LENT_AHEAD);
+        let cycles = until.map_or(ahead, |until| until.saturating_sub(time).div_ceil(period));
+        let budget = cycles.clamp(1, ahead);
         self.lent.next = Some(Lent {
             hart,
             owner,

@@ -14,6 +14,8 @@ impl Machine<'_> {
                 continue;
             };
             unit.processor.set_line(bit, level);
+            // A hart that was put off has its turn for an interrupt.
+            unit.put_off = if level { 0 } else { unit.put_off };
         }
         // What wakes a hart is at the time of the hart or event that was first.
         let now = self.wiring.now();
@@ -44,14 +46,14 @@ impl Machine<'_> {
             }
             let other = match first {
                 None => {
-                    first = Some((n, unit.time));
+                    first = Some((n, unit.turn_time()));
                     continue;
                 }
-                Some((_, time)) if unit.time < time => {
-                    first = Some((n, unit.time));
+                Some((_, time)) if unit.turn_time() < time => {
+                    first = Some((n, unit.turn_time()));
                     time
                 }
-                Some(_) => unit.time,
+                Some(_) => unit.turn_time(),
             };
             next = Some(next.map_or(other, |next| next.min(other)));
         }

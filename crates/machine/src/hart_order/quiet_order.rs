@@ -91,7 +91,7 @@ impl Machine<'_> {
         }
         let time = |unit: &super::Unit| match unit.waits {
             true => WAITS,
-            false => unit.time,
+            false => unit.turn_time(),
         };
         let mut order = self.spare_order.take().unwrap_or_default();
         order.timer = timer;
@@ -133,6 +133,10 @@ impl Machine<'_> {
                 && unit
                     .processor
                     .wakes(|| unit.board.time_at(now.max(unit.time)));
+            if level && unit.put_off != 0 {
+                unit.put_off = 0;
+                order.set_time(hart, unit.time);
+            }
             if is_woken {
                 let ticks = unit.processor.registers().deadline();
                 let timer = ticks.map(|ticks| unit.board.when(ticks, now));
@@ -227,7 +231,8 @@ impl Machine<'_> {
                 self.end_quiet_order();
                 return Ok(None);
             }
-            board::advance(self.boards, time);
+            let event = order.event;
+            board::advance(self.boards, self.harts[first].advances_to(event));
             if !self.stays_quiet() {
                 self.end_quiet_order();
             }
@@ -243,7 +248,7 @@ impl Machine<'_> {
             }
             // As `deadline` of this hart alone.
             let when = known.1.max(now);
-            if when > time {
+            if when > unit.time {
                 until = until.min(when);
             }
         }

@@ -77,10 +77,13 @@ impl<'m> Machine<'m> {
         };
         unit.time += executed * tick;
         unit.waits = end == SliceEnd::Wait;
+        let put_off = self.put_off(hart, end);
+        let unit = &mut self.harts[hart];
+        unit.put_off = put_off;
         let time = unit.time;
         match &mut self.order {
             Some(order) if matches!(end, SliceEnd::Turn | SliceEnd::Foreign) => {
-                order.set_time(hart, time);
+                order.set_time(hart, unit.turn_time());
             }
             Some(_) if end == SliceEnd::Wait => self.begin_to_wait(hart),
             _ => self.end_quiet_order(),
@@ -127,8 +130,8 @@ impl<'m> Machine<'m> {
                     return Turn::Ended(End::Exit(status));
                 }
             }
-            SliceEnd::Foreign => self.lend(hart),
-            SliceEnd::Turn | SliceEnd::Wait => {}
+            SliceEnd::Foreign if put_off == 0 => self.lend(hart),
+            SliceEnd::Foreign | SliceEnd::Turn | SliceEnd::Wait => {}
         }
         Turn::Ran
     }
@@ -146,7 +149,7 @@ impl<'m> Machine<'m> {
 
     /// The virtual time of what comes next.
     pub fn earliest(&self) -> Time {
-        let first = self.first().map(|first| self.harts[first].time);
+        let first = self.first().map(|first| self.harts[first].turn_time());
         let event = self.wiring.next_event();
         let deadline = match first {
             Some(_) => None,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::kept::{Kept, Origin};
+use crate::counting::Counting;
 use crate::emit::{Emitter, Finished, Linkage};
 use crate::movable::{Movable, Outcome, Real};
 use crate::translator::{Source, translated_range};
@@ -81,7 +82,7 @@ fn at_its_place(real: Real, range: Range<u64>) -> Option<Finished> {
         with_names: real.with_names,
     };
     let entry = range.start;
-    let (code, allocation) = source.allocated(range, entry, false)?;
+    let (code, allocation) = source.allocated(range, entry, Counting::None)?;
     let trace = real.with_names;
     let finished = Emitter::run(&code, &allocation, Linkage::Module, entry, 0, trace).ok()?;
     finished.is_exact.then_some(finished)

@@ -94,7 +94,7 @@ impl Emitter<'_> {
             Op::Pause => self.a.pause(),
             Op::Count(n) => {
                 let counter = Self::hart(std::mem::offset_of!(crate::Context, retired));
-                self.a.add(qword_ptr(rbp + counter), n as i32)
+                self.a.add(qword_ptr(rbp + counter), n)
             }
             // All others are emitted elsewhere.
             _ => self.a.ud2(),

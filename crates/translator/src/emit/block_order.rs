@@ -117,8 +117,8 @@ impl Placing<'_> {
     }
 
     fn is_edge(&self, block: usize) -> bool {
-        let (begin, _) = self.code.ranges[block];
-        self.code.nodes[begin].is_edge()
+        let (_, end) = self.code.ranges[block];
+        self.code.nodes[end - 1].is_edge()
     }
 
     fn place(&mut self, block: usize) {

@@ -37,6 +37,12 @@ pub enum Cold {
         pc: u64,
         places: Vec<places::At>,
     },
+    /// The same at a budget point that has counted so many instructions.
+    Budget {
+        counted: u32,
+        pc: u64,
+        places: Vec<places::At>,
+    },
     /// The host's stack is used up at an entry: its frames are cut off.
     StackLimit(u64),
 }
@@ -106,6 +112,14 @@ impl Emitter<'_> {
                     self.a.jmp(back)?;
                 }
                 Cold::Exit { reason, pc, places } => self.exit(reason, pc, &places)?,
+                Cold::Budget {
+                    counted,
+                    pc,
+                    places,
+                } => {
+                    self.take_back(counted)?;
+                    self.exit(Reason::Budget, pc, &places)?;
+                }
                 Cold::StackLimit(at) => {
                     self.load_guest_address(RAX, at, false)?;
                     self.engine_function(Word::LeaveAtCall, false)?;
@@ -140,6 +154,15 @@ impl Emitter<'_> {
             self.a.movsd_2(qword_ptr(slot(FA1)), xmm1)?;
         }
         Ok(())
+    }
+
+    /// Instructions were counted, and are not executed here.
+    pub fn take_back(&mut self, counted: u32) -> Emitted {
+        if counted == 0 {
+            return Ok(());
+        }
+        let counter = qword_ptr(rbp + Self::hart(offset_of!(crate::Context, retired)));
+        self.a.sub(counter, counted as i32)
     }
 
     /// Everything alive to the hart, and back to [`crate::run()`], to go on at `pc`.

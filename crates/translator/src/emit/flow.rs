@@ -233,6 +233,28 @@ impl Emitter<'_> {
         a.mov(R64[R10], qword_ptr(R64[R10] + R64[R11] * SCALE + 8))
     }
 
+    /// A budget point.
+    pub fn count_within(&mut self, count: u32, needed: u32, node: &Node) -> Emitted {
+        let counter = qword_ptr(rbp + Self::hart(offset_of!(Context, retired)));
+        let places = self.places(node);
+        let counted = if count == needed { count } else { 0 };
+        let cold = self.cold(Cold::Budget {
+            counted,
+            pc: node.pc,
+            places,
+        });
+        if counted != 0 {
+            self.a.add(counter, count as i32)?;
+            return self.a.jg(cold);
+        }
+        self.a.cmp(counter, -(needed as i32))?;
+        self.a.jg(cold)?;
+        match count {
+            0 => Ok(()),
+            _ => self.a.add(counter, count as i32),
+        }
+    }
+
     pub fn call(&mut self, node: &Node) -> Emitted {
         match node.op {
             Op::Call {
@@ -322,7 +344,7 @@ impl Emitter<'_> {
         let mut leave = self.a.create_label();
         let code = self.code;
         let (entries, index) = match &code.tables[which as usize] {
-            CodeTable::Address(targets) => {
+            CodeTable::Address { to: targets, .. } => {
                 let (Some(&first), Some(&last)) = (targets.iter().min(), targets.iter().max())
                 else {
                     return self.a.ud2();
@@ -363,11 +385,11 @@ impl Emitter<'_> {
             entries,
         });
         if let CodeTable::Index { from, counted, .. } = code.tables[which as usize] {
-            if counted != 0 {
-                let counter = qword_ptr(rbp + Self::hart(offset_of!(Context, retired)));
-                self.a.sub(counter, counted as i32)?;
-            }
+            self.take_back(counted)?;
             return self.exit(Reason::Interpret, from, &places);
+        }
+        if let CodeTable::Address { counted, .. } = code.tables[which as usize] {
+            self.take_back(counted)?;
         }
         self.store_places(&places)?;
         self.a

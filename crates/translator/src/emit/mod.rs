@@ -504,6 +504,9 @@ impl<'a> Emitter<'a> {
                             self.int_to_float(conversion, insn, node, operands)?;
                         }
                         Op::ToInt(conversion) => self.float_to_int(conversion, node, operands)?,
+                        Op::CountWithin { count, needed } => {
+                            self.count_within(count, needed, node)?;
+                        }
                         Op::Narrow(rounding) => self.narrow(rounding, node, operands)?,
                         _ => self.arithmetic(&node.op, operands)?,
                     }

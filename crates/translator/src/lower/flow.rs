@@ -9,9 +9,9 @@ use crate::thunk::{Callee, callee};
 
 impl Lower<'_> {
     /// The node that ends a block by an instruction.
-    pub(super) fn end(&mut self, end: &End, at: At) {
+    pub(super) fn end(&mut self, block: &function::Block, at: At) {
         let pc = at.pc;
-        match end {
+        match &block.end {
             End::Branch { .. } => self.branch(at),
             End::Jump(_) => self.push(Op::Jump, pc, vec![]),
             End::Return => {
@@ -31,7 +31,15 @@ impl Lower<'_> {
                     return self.jump_by_index(by_index, &starts, pc);
                 }
                 let target = self.jump_target(at);
-                self.jump_by_table(Table::Address(starts), target, pc);
+                let counted = self.counted_behind(block);
+                self.jump_by_table(
+                    Table::Address {
+                        to: starts,
+                        counted,
+                    },
+                    target,
+                    pc,
+                );
                 self.name_state(at.before, at.before);
             }
             End::Next(_) | End::Interpret(_) | End::Outside(_) => {}
@@ -166,7 +174,7 @@ impl Lower<'_> {
             return callee;
         };
         match self.program.call_stub(at) {
-            Some((address, to)) if !self.count => {
+            Some((address, to)) if self.counting == Counting::None => {
                 let address = self.guest_address(address, pc);
                 self.store_in_hart(T1, address, pc);
                 match (to, self.named_by_t2()) {

@@ -12,6 +12,7 @@ use std::ops::Range;
 use regalloc2::{Block, Operand, PReg, RegClass, VReg};
 
 use super::code::*;
+use super::counting::{Counting, Points, counted, is_behind_left, is_call};
 use super::function::{self, End, Function};
 use super::liveness::Liveness;
 use super::program::{NEAR, Program};
@@ -140,10 +141,6 @@ pub fn is_boxed(bits: u64) -> bool {
     bits >> 32 == u32::MAX.into()
 }
 
-fn is_call(insn: Insn) -> bool {
-    matches!(insn.op(), Guest::Jal | Guest::Jalr) && insn.rd() != 0
-}
-
 /// Offset of a guest register in the hart.
 pub fn slot(reg: Reg) -> i32 {
     let at = if is_float(reg) {
@@ -167,8 +164,9 @@ pub struct Lower<'a> {
     pub program: &'a dyn Program,
     pub function: &'a Function,
     pub liveness: &'a Liveness<'a>,
-    /// Whether instructions are counted.
-    pub count: bool,
+    pub counting: Counting,
+    /// If there are budgets.
+    points: Option<Points>,
     code: Code,
     /// The node that defines each value.
     definitions: Vec<Option<usize>>,
@@ -215,7 +213,7 @@ impl<'a> Lower<'a> {
         program: &'a dyn Program,
         function: &'a Function,
         liveness: &'a Liveness<'a>,
-        count: bool,
+        counting: Counting,
         with_names: bool,
     ) -> Code {
         let loops = loops(function);
@@ -231,7 +229,8 @@ impl<'a> Lower<'a> {
             program,
             function,
             liveness,
-            count,
+            counting,
+            points: (counting == Counting::Budget).then(|| Points::of(function)),
             code: Code {
                 pinned,
                 in_hart,
@@ -493,6 +492,13 @@ impl<'a> Lower<'a> {
             self.code
                 .succs
                 .push(succs.iter().map(|&to| machine(to)).collect());
+            if let Some(points) = &self.points {
+                let number = self.code.succs.len() - 1;
+                let all = points.taken_back(block).into_iter().enumerate();
+                let ways = all.filter(|&(_, count)| count != 0);
+                let taken_back = ways.map(|(succ, count)| ((number, succ), count));
+                self.code.taken_back.extend(taken_back);
+            }
             let mut preds: Vec<Block> = block.preds.iter().map(|&from| machine(from)).collect();
             if at == 0 {
                 preds.push(Block::new(0));
@@ -540,8 +546,8 @@ impl<'a> Lower<'a> {
         value
     }
 
-    fn block(&mut self, at: usize, defined: &[Regs]) {
-        let block = &self.function.blocks[at];
+    fn block(&mut self, number: usize, defined: &[Regs]) {
+        let block = &self.function.blocks[number];
         let mut after = vec![0; block.insns.len()];
         let mut live = block.live_out;
         for n in (0..block.insns.len()).rev() {
@@ -565,13 +571,6 @@ impl<'a> Lower<'a> {
         };
         for (n, &(pc, insn)) in block.insns.iter().enumerate() {
             let last = n + 1 == block.insns.len();
-            if self.count && (n == 0 || is_call(block.insns[n - 1].1)) {
-                // Up to the next call: what is behind it may be entered by itself.
-                let rest = block.insns[n..].iter();
-                let calls = rest.clone().position(|&(_, insn)| is_call(insn));
-                let count = calls.map_or(rest.len(), |call| call + 1);
-                self.push(Op::Count(count as u32), pc, vec![]);
-            }
             let before = self.now;
             let at = At {
                 pc,
@@ -580,6 +579,7 @@ impl<'a> Lower<'a> {
                 after: after[n],
                 defined: defined[n],
             };
+            self.count((number, n), at);
             match indexed {
                 Some(indexed) if n == indexed.address => {
                     // What is alive has a value.
@@ -587,10 +587,9 @@ impl<'a> Lower<'a> {
                     self.by_index = Some(ByIndex {
                         targets: indexed.targets.clone(),
                         from: pc,
-                        counted: if self.count {
-                            (block.insns.len() - n) as u32
-                        } else {
-                            0
+                        counted: match self.counting {
+                            Counting::None => 0,
+                            _ => (block.insns.len() - n) as u32 + self.counted_behind(block),
                         },
                         index: self.get(indexed.index, pc),
                         now: self.now,
@@ -603,7 +602,7 @@ impl<'a> Lower<'a> {
             }
             if last && !ends_by_itself {
                 self.give_values(block.live_out, pc);
-                self.end(&block.end, at);
+                self.end(block, at);
             } else {
                 self.insn(at);
                 self.write_back(at);
@@ -614,12 +613,45 @@ impl<'a> Lower<'a> {
         }
         if ends_by_itself {
             let pc = block.insns.last().map_or(block.start, |&(pc, _)| pc);
+            self.count_up(block, block.insns.len(), pc);
             self.give_values(block.live_out, pc);
             match block.end {
                 End::Interpret(to) => self.exit(Reason::Interpret, to, block.live_out),
                 End::Outside(to) => self.exit(Reason::Continue, to, block.live_out),
                 _ => self.push(Op::Jump, pc, vec![]),
             }
+        }
+    }
+
+    /// Counts what is to be counted in front of the `n`th instruction of a block.
+    fn count(&mut self, (number, n): (usize, usize), at: At) {
+        let block = &self.function.blocks[number];
+        self.count_up(block, n, at.pc);
+        if let Some(points) = &self.points
+            && points.is_at((number, block), n)
+        {
+            let count = points.way(block, n);
+            let needed = points.needed(count);
+            self.push(Op::CountWithin { count, needed }, at.pc, vec![]);
+            self.name_state(at.before, at.before);
+        }
+    }
+
+    /// What is counted at a block's end of what is behind it.
+    fn counted_behind(&self, block: &function::Block) -> u32 {
+        let points = self.points.as_ref();
+        points.map_or(0, |points| points.behind(block))
+    }
+
+    /// The same without a budget point.
+    fn count_up(&mut self, block: &function::Block, n: usize, pc: u64) {
+        let count = match self.counting {
+            Counting::None => 0,
+            Counting::Retired => counted(block, n),
+            Counting::Budget => is_behind_left(block, n).into(),
+        };
+        if count != 0 {
+            self.push(Op::Count(count as i32), pc, vec![]);
         }
     }
 

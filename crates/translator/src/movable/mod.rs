@@ -25,6 +25,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::counting::Counting;
 use crate::emit::code_origin::Part;
 use crate::emit::homes::Home;
 use crate::emit::{Emitter, Finished, Fixup, Linkage, Outside};
@@ -186,7 +187,7 @@ impl<'a> Movable<'a> {
         };
         let start = windows::START;
         let range = start..start + (self.range.end - self.range.start);
-        let Some((code, allocation)) = source.allocated(range, start, false) else {
+        let Some((code, allocation)) = source.allocated(range, start, Counting::None) else {
             return Outcome::None;
         };
         let trace = self.real.with_names;

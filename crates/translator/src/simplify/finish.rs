@@ -1,5 +1,7 @@
 //! Removes unused values. Splits edges from a block with several successors to one with several
 //! predecessors, as the register allocator requires.
+use std::collections::{BTreeMap, VecDeque};
+
 use regalloc2::Block;
 
 use super::{definitions, phis, retain_params};
@@ -127,6 +129,7 @@ fn split_edges(code: &mut Code) {
             code.names[numbers[block]] = names;
         }
     }
+    let mut taken_back = TakenBack::new(&old.taken_back, &old.succs, &is_split);
     let mut nodes = old.nodes.into_iter();
     let parts = old.ranges.into_iter().zip(old.succs).zip(old.params);
     for ((((begin, end), succs), params), (args, edges)) in
@@ -134,7 +137,7 @@ fn split_edges(code: &mut Code) {
     {
         let block = code.ranges.len();
         let from = code.nodes.len();
-        code.nodes.extend(nodes.by_ref().take(end - begin));
+        taken_back.within(nodes.by_ref().take(end - begin), &mut code.nodes);
         code.ranges.push((from, code.nodes.len()));
         code.params.push(params);
         code.succs.push(vec![]);
@@ -149,6 +152,7 @@ fn split_edges(code: &mut Code) {
             }
             let edge = Block::new(code.ranges.len());
             let from = code.nodes.len();
+            code.nodes.extend(taken_back.next_edge());
             code.nodes.push(Node::edge());
             code.ranges.push((from, code.nodes.len()));
             code.params.push(vec![]);
@@ -160,4 +164,65 @@ fn split_edges(code: &mut Code) {
             code.preds[to.index()].push(edge);
         }
     }
+}
+
+/// Nodes that take back what was counted for longer ways: in the order of blocks, at their starts, ends, and
+/// in the blocks of edges.
+#[derive(Default)]
+struct TakenBack {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+    edges: VecDeque<u32>,
+    block: usize,
+}
+
+impl TakenBack {
+    fn new(
+        all: &BTreeMap<(usize, usize), u32>,
+        succs: &[Vec<Block>],
+        is_split: &[Vec<bool>],
+    ) -> Self {
+        if all.is_empty() {
+            return Self::default();
+        }
+        let mut new = Self {
+            starts: vec![0; succs.len()],
+            ends: vec![0; succs.len()],
+            ..Self::default()
+        };
+        for (block, succs) in succs.iter().enumerate() {
+            for (n, to) in succs.iter().enumerate() {
+                let count = all.get(&(block, n)).copied().unwrap_or(0);
+                match succs.len() {
+                    _ if is_split[block][n] => new.edges.push_back(count),
+                    1 => new.ends[block] = count,
+                    _ => new.starts[to.index()] = count,
+                }
+            }
+        }
+        new
+    }
+
+    /// The nodes of the next block, with its own.
+    fn within(&mut self, nodes: impl Iterator<Item = Node>, to: &mut Vec<Node>) {
+        let at = |all: &[u32]| all.get(self.block).copied().unwrap_or(0);
+        let (start, end) = (at(&self.starts), at(&self.ends));
+        self.block += 1;
+        to.extend(taking_back(start, 0));
+        to.extend(nodes);
+        if end != 0
+            && let Some(last) = to.pop()
+        {
+            to.extend(taking_back(end, last.pc));
+            to.push(last);
+        }
+    }
+
+    fn next_edge(&mut self) -> Option<Node> {
+        taking_back(self.edges.pop_front()?, 0)
+    }
+}
+
+fn taking_back(count: u32, pc: u64) -> Option<Node> {
+    (count != 0).then(|| Node::new(Op::Count(-(count as i32)), pc, vec![]))
 }

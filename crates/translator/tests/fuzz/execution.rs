@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use flick_engine::fp::env::{mxcsr, set_mxcsr};
 use flick_engine::vector::{VectorState, is_executed_alone, set_process_states};
 use flick_engine::{CodeRegion, Control, Exit, Hart, Identity, NoObserver, ProcessCore, run};
-use flick_riscv::{Insn, Op};
-use flick_translator::{Context, Translator, VectorCall, set_vector_calls};
+use flick_riscv::{Extension, Insn, Isa, Op};
+use flick_translator::{Context, Counting, Translator, VectorCall, set_vector_calls};
 
 use crate::guest::{CURRENT, Guest, Input, lookup};
 use crate::safe::{self, BASE, INDEX, SP, TABLE, TARGET};
@@ -117,10 +117,17 @@ struct Watch<'a> {
     /// Where some jumps lead, as the translator is told, and whether one has led elsewhere.
     jumps: &'a BTreeMap<u64, Vec<u64>>,
     strays: bool,
+    /// The instructions that it came to after so many.
+    came_to: Vec<Vec<u64>>,
 }
 
 impl Control for Watch<'_> {
-    fn proceed(&mut self, _: u64) -> bool {
+    fn proceed(&mut self, pc: u64) -> bool {
+        let retired = (BUDGET - self.left) as usize;
+        if self.came_to.len() <= retired {
+            self.came_to.resize(retired + 1, vec![]);
+        }
+        self.came_to[retired].push(pc);
         self.left != 0
     }
 
@@ -350,6 +357,7 @@ pub fn execute(data: &[u8]) -> bool {
         target: 0,
         jumps: &jumps,
         strays: false,
+        came_to: vec![],
     };
     let cached = region();
     let wanted = start.run(&cached, |context| {
@@ -366,15 +374,22 @@ pub fn execute(data: &[u8]) -> bool {
         return false;
     }
     let counts = shape & 4 != 0;
-    let all = CODE..CODE + len;
-    let guest = Guest {
-        code: region(),
-        functions: vec![all.clone()],
-        constants,
-        jumps: jumps.clone(),
+    let counting = match counts {
+        true => Counting::Retired,
+        false => Counting::None,
     };
-    let translator = Translator::new(1 << 20, counts, lookup).expect("memory for code");
-    *CURRENT.lock().unwrap() = Some((translator, guest));
+    let all = CODE..CODE + len;
+    let translate = |counting| {
+        let guest = Guest {
+            code: region(),
+            functions: vec![all.clone()],
+            constants: constants.clone(),
+            jumps: jumps.clone(),
+        };
+        let translator = Translator::new(1 << 20, counting, lookup).expect("memory for code");
+        *CURRENT.lock().unwrap() = Some((translator, guest));
+    };
+    translate(counting);
     let limit = if shape & 8 != 0 { u64::MAX } else { 0 };
     // What is found by the loop the first time is found by translated code the second time.
     for _ in 0..2 {
@@ -385,11 +400,58 @@ pub fn execute(data: &[u8]) -> bool {
         let retired = counts.then_some(BUDGET - watch.left);
         compare(&cached, &wanted, &have, watch.last, retired);
     }
+    translate(Counting::Budget);
+    let mut rng = Rng(seed ^ 0x5eed);
+    for most in [12, 60, BUDGET] {
+        let mut retired = 0;
+        let mut have = start.run(&cached, |context| {
+            loop {
+                let budget = 1 + rng.below(most);
+                context.retired = budget.wrapping_neg();
+                // SAFETY: as above.
+                let exit = unsafe {
+                    flick_translator::run_within(
+                        context,
+                        &identity,
+                        &cached,
+                        all_isa(),
+                        lookup,
+                        limit,
+                    )
+                };
+                assert!(context.retired as i64 <= 0, "the budget");
+                retired += budget.wrapping_add(context.retired);
+                if exit != Exit::Budget {
+                    return exit;
+                }
+                let pc = context.hart.pc;
+                let is_there = watch.came_to.get(retired as usize);
+                assert!(
+                    is_there.is_some_and(|all| all.contains(&pc)),
+                    "{pc:#x} after {retired}"
+                );
+            }
+        });
+        have.retired = retired;
+        compare(
+            &cached,
+            &wanted,
+            &have,
+            watch.last,
+            Some(BUDGET - watch.left),
+        );
+    }
     if let Some((mut translator, _)) = CURRENT.lock().unwrap().take() {
         // Its tables would stay otherwise.
         translator.invalidate(std::slice::from_ref(&all));
     }
     true
+}
+
+/// A hart with everything.
+fn all_isa() -> Isa {
+    let isa: Isa = "rv64i".parse().expect("an ISA");
+    Extension::ALL.into_iter().fold(isa, Isa::with)
 }
 
 /// The registers where a vector instruction is executed.

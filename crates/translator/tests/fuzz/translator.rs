@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use flick_engine::CodeRegion;
-use flick_translator::{Context, HART_BIAS, HostRegisters, Translator};
+use flick_translator::{Context, Counting, HART_BIAS, HostRegisters, Translator};
 use iced_x86::{Code, Decoder, DecoderOptions};
 
 use crate::guest::{Guest, Input, lookup};
@@ -64,7 +64,12 @@ pub fn translate_all(data: &[u8]) {
         constants,
         jumps,
     };
-    let mut translator = Translator::new(ROOM, shape & 128 != 0, lookup).expect("memory for code");
+    let counting = match (shape & 128 != 0, words[0] & 16 != 0) {
+        (false, _) => Counting::None,
+        (true, false) => Counting::Retired,
+        (true, true) => Counting::Budget,
+    };
+    let mut translator = Translator::new(ROOM, counting, lookup).expect("memory for code");
     let starts = guest.functions.iter().map(|range| range.start);
     let middles = entries.iter().map(|&at| base + at % len);
     for at in starts.chain(middles) {

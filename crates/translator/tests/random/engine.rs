@@ -40,6 +40,7 @@ pub const ENGINES: &[Make] = &[
     Interpreter::plain,
     Interpreter::forgetful,
     Translated::make,
+    Translated::within_budgets,
     AheadOfTime::make,
 ];
 

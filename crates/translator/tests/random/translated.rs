@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use flick_engine::{CodeRegion, Exit, Hart, Identity};
-use flick_riscv::Insn;
-use flick_translator::{Context, HostRegisters, Program, Summary, Target, Translator};
+use flick_riscv::{Extension, Insn, Isa};
+use flick_riscv_testing::values::Rng;
+use flick_translator::{Context, Counting, HostRegisters, Program, Summary, Target, Translator};
 
 use crate::engine::Engine;
 
@@ -100,28 +101,71 @@ unsafe extern "C" fn lookup(_: *mut Context, target: u64) -> u64 {
     translator.entry(guest, target).unwrap_or(0)
 }
 
-pub struct Translated;
+pub struct Translated {
+    /// Draws budgets, if the code has some.
+    budgets: Option<Rng>,
+}
+
+/// The longest budget.
+const MOST: u64 = 300;
 
 impl Translated {
     pub fn make(code: &CodeRegion, program: &crate::program::Program) -> Box<dyn Engine> {
+        Self::counting(code, program, Counting::None)
+    }
+
+    /// In budgets, which end anywhere.
+    pub fn within_budgets(code: &CodeRegion, program: &crate::program::Program) -> Box<dyn Engine> {
+        Self::counting(code, program, Counting::Budget)
+    }
+
+    fn counting(
+        code: &CodeRegion,
+        program: &crate::program::Program,
+        counting: Counting,
+    ) -> Box<dyn Engine> {
         *TRANSLATOR.lock().unwrap() = Some(Current {
-            translator: Translator::new(16 << 20, false, lookup)
+            translator: Translator::new(16 << 20, counting, lookup)
                 .expect("memory for translated code"),
             guest: Guest::of(code, program),
         });
-        Box::new(Self)
+        let budgets = (counting == Counting::Budget).then(|| Rng(code.len()));
+        Box::new(Self { budgets })
     }
+}
+
+fn all_isa() -> Isa {
+    let isa: Isa = "rv64i".parse().expect("an ISA");
+    Extension::ALL.into_iter().fold(isa, Isa::with)
 }
 
 impl Engine for Translated {
     fn name(&self) -> &'static str {
-        "translate"
+        match self.budgets {
+            Some(_) => "translate, within budgets",
+            None => "translate",
+        }
     }
 
     fn run(&mut self, context: &mut Context, code: &CodeRegion) -> Exit {
         // SAFETY: the generated code stays in the program's mappings; translations live as long as
         // the engine.
-        unsafe { flick_translator::run(context, &Identity::new(), code, lookup, 0) }
+        let memory = unsafe { Identity::new() };
+        let Some(rng) = &mut self.budgets else {
+            // SAFETY: as above.
+            return unsafe { flick_translator::run(context, &memory, code, lookup, 0) };
+        };
+        let isa = all_isa();
+        loop {
+            context.retired = (1 + rng.below(MOST)).wrapping_neg();
+            // SAFETY: as above.
+            let exit =
+                unsafe { flick_translator::run_within(context, &memory, code, isa, lookup, 0) };
+            assert!(context.retired as i64 <= 0, "the budget");
+            if exit != Exit::Budget {
+                return exit;
+            }
+        }
     }
 
     fn state_at_fault(&self, context: &libc::ucontext_t, hart: &Hart) -> Option<Hart> {

@@ -6,6 +6,7 @@
 //! places that name a backend. There are the engine in the calling thread ([`super::inline`]), and
 //! harts of a simulated machine ([`super::card`]).
 use flick_engine::Exit;
+use flick_translator::Reason;
 
 use crate::accounts::hook::Accounts;
 use crate::thread::crossing_code::Crossing;
@@ -31,7 +32,6 @@ pub trait Backend {
     type Accounts: Accounts;
 
     /// Goes on with NxP code at `hart.pc` until something happens that the crossing must see.
-    /// `act` is the thread's innermost activation. `interpret`: the first instruction is one that
-    /// translated code has left to the interpreter.
-    fn resume(act: &mut Entered, interpret: bool) -> Event;
+    /// `act` is the thread's innermost activation. `reason`: why translated code has come back, if it has.
+    fn resume(act: &mut Entered, reason: Reason) -> Event;
 }

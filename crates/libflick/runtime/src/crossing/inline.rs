@@ -37,7 +37,8 @@ impl<A: Accounts> Backend for Inline<A> {
 
     // The event is taken apart at once: it must not go through memory.
     #[inline(always)]
-    fn resume(act: &mut Entered, mut interpret: bool) -> Event {
+    fn resume(act: &mut Entered, reason: Reason) -> Event {
+        let mut interpret = reason == Reason::Interpret;
         let thread = act.thread();
         loop {
             let pc = act.context.hart.pc;
@@ -117,7 +118,7 @@ macro_rules! entries {
 
         /// Translated code has come back, with all registers in the hart.
         pub(crate) unsafe extern "C" fn $left(act: Entered, reason: u64) -> Next {
-            step::go::<$backend>(act, reason == Reason::Interpret as u64)
+            step::go::<$backend>(act, Reason::from(reason))
         }
 
         /// A landing pad of NxP code: `landing` is set, `results` has its values.

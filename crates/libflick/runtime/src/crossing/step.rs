@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use flick_abi::layout::GATE_PLAIN;
+use flick_translator::Reason;
 
 use super::backend::{Backend, Event};
 use super::next_step::Next;
@@ -54,7 +55,7 @@ pub unsafe fn start<B: Backend>(act: *mut Activation) -> Next {
         unsafe { marshal::enter_by_signature(&mut act, plan, entry_sp) };
     }
     B::Accounts::called(&act);
-    go::<B>(act, false)
+    go::<B>(act, Reason::Continue)
 }
 
 /// A host function that NxP code called has returned.
@@ -71,7 +72,7 @@ pub fn host_returned<B: Backend>(mut act: Entered) -> Next {
         return Next::Back;
     }
     act.context.hart.pc = act.context.hart.x[RA];
-    go::<B>(act, false)
+    go::<B>(act, Reason::Continue)
 }
 
 /// An unwinder or `longjmp` has left the host call and more; NxP code goes on where `restore` says,
@@ -85,15 +86,15 @@ pub fn go_on<B: Backend>(mut act: Entered, restore: impl FnOnce(&mut Activation)
     restore(&mut act);
     thread.vectors.left(act.address());
     B::Accounts::came_back(|| backtrace::depth(&thread, &act));
-    go::<B>(act, false)
+    go::<B>(act, Reason::Continue)
 }
 
-/// Goes on with NxP code at `hart.pc`, and says what the crossing must do next. `interpret`: as
+/// Goes on with NxP code at `hart.pc`, and says what the crossing must do next. `reason`: as
 /// [`Backend::resume`] has it. `act` is the thread's innermost activation.
 #[inline]
-pub fn go<B: Backend>(mut act: Entered, mut interpret: bool) -> Next {
+pub fn go<B: Backend>(mut act: Entered, mut reason: Reason) -> Next {
     loop {
-        match B::resume(&mut act, std::mem::take(&mut interpret)) {
+        match B::resume(&mut act, std::mem::take(&mut reason)) {
             Event::Return => {
                 B::Accounts::instructions(&mut act.context);
                 B::Accounts::returned();

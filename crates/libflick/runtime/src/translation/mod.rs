@@ -5,6 +5,7 @@
 //! with memory of its own: a thread's first call of a function may be in a handler that interrupted
 //! `malloc`, on a small signal stack.
 mod hotness;
+pub mod lent_code;
 mod linked_code;
 mod perf;
 mod place;
@@ -19,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use flick_abi::layout::Gate;
 use flick_engine::Hart;
 use flick_translator::{
-    Context, HostRegisters, StateTable, Targets, Translator, Usage, VectorCall,
+    Context, Counting, HostRegisters, Lookup, StateTable, Targets, Translator, Usage, VectorCall,
 };
 
 use crate::config::{self, Engine};
@@ -41,7 +42,7 @@ static CODE_RANGE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// Whether translated code runs.
+/// Whether translated code runs in the calling thread by itself, and not on harts of a card.
 #[inline]
 pub fn enabled() -> bool {
     ENABLED.load(Ordering::Relaxed)
@@ -71,30 +72,38 @@ pub fn need() {
     if !enabled() || engine == Engine::Ahead || MADE.swap(true, Ordering::Relaxed) {
         return;
     }
-    if let Err(why) = make()
+    let counting = match crossing_code::counted() {
+        true => Counting::Retired,
+        false => Counting::None,
+    };
+    if let Err(why) = make(counting, entry_for)
         && engine == Engine::Translate
     {
-        fatal::exit(
-            "FLK0406",
-            &format!("FLICK_ENGINE=translate, but NxP code cannot be translated: {why}"),
-            "remove the cause (address space, SELinux without execmem, vm.memfd_noexec), or run \
-             without FLICK_ENGINE: NxP code is interpreted then",
-        );
+        cannot_translate(&why);
     }
 }
 
-fn make() -> Result<(), String> {
+fn cannot_translate(why: &str) -> ! {
+    fatal::exit(
+        "FLK0406",
+        &format!("FLICK_ENGINE=translate, but NxP code cannot be translated: {why}"),
+        "remove the cause (address space, SELinux without execmem, vm.memfd_noexec), or run \
+         without FLICK_ENGINE: NxP code is interpreted then",
+    )
+}
+
+/// The process's only translator, which asks `lookup` for code. Call once.
+fn make(counting: Counting, lookup: Lookup) -> Result<(), String> {
     let unable = |error: std::io::Error| format!("no memory for translated code: {error}");
     STACK.init().map_err(unable)?;
     own_heaps::init().map_err(unable)?;
-    let counted = crossing_code::counted();
     // SAFETY: this is the process's only translator, which is made once.
     let translator = unsafe {
         Translator::within(
             place::pages(),
             &target_table::__flick_1_targets,
-            counted,
-            entry_for,
+            counting,
+            lookup,
         )
     }
     .map_err(unable)?;
@@ -466,7 +475,7 @@ unsafe fn state_in(pc: u64, host: &HostRegisters) -> Option<Hart> {
 
 /// What is at these addresses goes away, or something else comes there.
 pub fn invalidate(ranges: &[Range<u64>]) {
-    if enabled() {
+    if enabled() || code() != [0; 2] {
         TRANSLATOR.with(|translator| match translator {
             Some(translator) => own_heaps::with(|| translator.invalidate(ranges)),
             None => target_table::__flick_1_targets

@@ -2,6 +2,7 @@
 //! sends a descriptor; the owner executes its code when a hart is lent to it.
 mod card_library;
 mod failure;
+mod lent_code;
 mod owner;
 mod report;
 mod tiles;
@@ -12,43 +13,36 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::ThreadState;
-use flick_abi::card_interface::{Executed, NO_EXCEPTION, RanRow, TileChoice};
+use flick_abi::card_interface::{RanRow, TileChoice};
 use flick_abi::descriptor::{
     Answer, DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN,
     Descriptor,
 };
 use flick_abi::layout::{GATE_VARIADIC, JumpTarget};
-use flick_engine::{
-    Cause, CodeRegion, CsrAccess, Exit, Hart, Identity, InstructionBudget, LimitedCore, NoObserver,
-    ProcessCore, Trap, access_fcsr, csr_number,
-};
-use flick_riscv::Isa;
+use flick_engine::{Cause, CsrAccess, Exit, Hart, Trap, access_fcsr, csr_number};
+use flick_translator::Reason;
 
 use super::backend::{Backend, Event};
 use super::next_step::Next;
 use super::{returns_twice, step, unwinding};
 use crate::accounts::hook::{Accounts, Closed, Open};
 use crate::accounts::timed::card_time::{self, Way};
-use crate::accounts::{gate_counts, stats, timed};
+use crate::accounts::{gate_counts, stats};
 use crate::config::Config;
-use crate::modules::address_meaning::Target;
 use crate::os::fatal;
 use crate::os::signal_mask::{self, BlockedSignals};
 use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
-use crate::thread::vector_states;
 use card_library::Machine;
+use lent_code::{BREAKPOINT, End, ILLEGAL, Lent, Meaning, Spent, meaning};
 use owner::Owner;
-use token::Come;
+use token::{Come, Loan};
 
 const RA: usize = 1;
 const SP: usize = 2;
 const T2: usize = 7;
 const A0: usize = 10;
-
-// SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
-const MEMORY: Identity = unsafe { Identity::new() };
 
 /// Makes the card, or ends the program. Call before gates get their targets.
 pub fn init(config: &Config) {
@@ -100,31 +94,36 @@ pub fn after_fork_in_child() {
     }
 }
 
-/// How an activation goes on at its next resumption ([`Activation::of_backend`]). Above these bits is where it
-/// runs ([`Place`]).
-const HOW: u64 = 0xff;
+/// How an activation goes on at its next resumption, if no hart is lent to it: the low bits of
+/// [`Activation::of_backend`]. It begins.
 const BEGINS: u64 = 0;
 /// A host function has returned to it.
 const RETURNED: u64 = 1;
 /// The kernel has other registers than the activation.
 const RESTORED: u64 = 2;
 
+/// [`Activation::of_backend`] has how the activation goes on, or its hart ([`lent_code`]), and above that where
+/// it runs ([`Place`]).
+const PLACE_SHIFT: u32 = 57;
+const PLACE: u64 = !0 << PLACE_SHIFT;
+
 fn how(act: &Activation) -> u64 {
-    act.of_backend & HOW
+    act.of_backend & !PLACE
 }
 
 fn set_how(act: &mut Activation, how: u64) {
-    act.of_backend = act.of_backend & !HOW | how;
+    act.of_backend = act.of_backend & PLACE | how;
 }
 
-/// The tile on which an activation runs, and why.
+/// The tile on which an activation runs, and why: the tile's number in bits 3:0, why in bits 5:4, and bit 6.
 #[derive(Clone, Copy)]
 struct Place {
     tile: u16,
     why: TileChoice,
 }
 
-const TILE_SHIFT: u32 = 16;
+const _: () = assert!(flick_abi::descriptor::HOST_TILES == 16);
+
 const CHOICES: [TileChoice; 4] = [
     TileChoice::Default,
     TileChoice::Preferred,
@@ -136,21 +135,19 @@ impl Place {
     /// Chooses it for an activation that has none, as at its begin.
     #[inline]
     fn of(act: &mut Entered) -> Self {
-        let word = act.of_backend;
-        if word & !HOW != 0 {
+        let word = act.of_backend >> PLACE_SHIFT;
+        if word != 0 {
             return Self {
-                tile: (word >> TILE_SHIFT) as u16,
-                why: CHOICES[(word >> 8) as usize % 8 % CHOICES.len()],
+                tile: (word & 15) as u16,
+                why: CHOICES[(word >> 4) as usize % CHOICES.len()],
             };
         }
         let (tile, why) = tiles::choose(act.gate(), act.thread());
-        act.of_backend = word | CHOSEN | (why as u64) << 8 | u64::from(tile) << TILE_SHIFT;
+        let word = 1 << 6 | (why as u64) << 4 | u64::from(tile);
+        act.of_backend |= word << PLACE_SHIFT;
         Self { tile, why }
     }
 }
-
-/// The activation has a tile.
-const CHOSEN: u64 = 1 << 15;
 
 /// The card, with these accounts.
 pub struct Card<A>(PhantomData<A>);
@@ -164,97 +161,169 @@ impl<A: Accounts> Backend for Card<A> {
 
     type Accounts = A;
 
-    fn resume(act: &mut Entered, _interpret: bool) -> Event {
+    fn resume(act: &mut Entered, mut reason: Reason) -> Event {
         let place = Place::of(act);
-        // Behind a tail call of the host there is nothing for the card.
-        match meaning(act, place.tile) {
-            Meaning::Code(_) => {}
-            other => return other.event(),
+        let mut lent = Lent::of(act);
+        let mut has_come_back = lent.is_some();
+        if !has_come_back {
+            // Behind a tail call of the host there is nothing for the card.
+            match meaning(act, place.tile) {
+                Meaning::Code(_) => {}
+                other => return other.event(),
+            }
         }
-        let mut blocked = BlockedSignals::new();
-        let owner = Owner::of_thread();
-        // A handler has interrupted code of this thread on a lent hart, or has left it for good.
-        if let Some(loan) = owner.take_loan()
-            && token::take_back(loan)
-        {
-            token::give_up(loan);
-            token::leave();
-        }
-        let mut is_first = true;
         // The instruction that the last hart lacks, and what the card had executed then.
         let mut lacking: Option<(u64, u64)> = None;
-        let mut come = request::<A>(act, owner, place.tile);
         loop {
-            match come {
-                // The card has not seen yet that the thread has left its code, or the thread leaves its hart.
-                Come::Message { message, time } if is_busy(message) => {
-                    token::leave();
-                    goes_on_at::<A>(time, Way::To);
-                    // What was refused has not changed the card's registers.
-                    owner.keep(place.tile, 0);
-                    come = request::<A>(act, owner, place.tile);
-                }
-                Come::Message { message, time } => {
-                    token::leave();
-                    goes_on_at::<A>(time, Way::From);
-                    set_how(act, RESTORED);
-                    return event(act, message);
-                }
-                Come::Run {
-                    hart,
-                    budget,
-                    isa,
-                    time,
-                } => {
-                    goes_on_at::<A>(time, Way::To);
-                    // SAFETY: the thread has the token.
-                    let mut machine = unsafe { Machine::get() };
-                    machine.registers(hart, &mut act.context.hart);
-                    if let Some((pc, before)) = lacking.take() {
-                        let cost = machine.own_instructions().saturating_sub(before);
-                        A::migrated(owner.slot(), pc, cost);
-                    }
-                    let loan = token::lend(owner.slot(), hart);
-                    owner.set_loan(loan);
-                    drop(blocked);
-                    let (end, spent) = run::<A>(act, (place.tile, isa), budget);
-                    blocked = BlockedSignals::new();
-                    if owner.take_loan() == Some(loan) && token::take_back(loan) {
-                        let executed = executed(act, (hart, end), spent);
-                        // SAFETY: as above.
-                        let mut machine = unsafe { Machine::get() };
-                        if A::COUNT {
-                            machine.has_run(&RanRow {
-                                function: std::ptr::from_ref(act.gate()) as u64,
-                                calls: u64::from(how(act) == BEGINS && is_first),
-                                instructions: spent.instructions,
-                                moves: u64::from(executed.cause == ILLEGAL),
-                                hart,
-                                why: place.why,
-                            });
+            let (blocked, owner, come) = match lent {
+                Some(lent) => {
+                    let ran = match has_come_back && !lent.is_held() {
+                        true => Err((End::Budget, lent.spent::<A>(act))),
+                        false => lent.run::<A>(act, place.tile, std::mem::take(&mut reason)),
+                    };
+                    has_come_back = false;
+                    let (end, spent) = match ran {
+                        Ok(translated) => return go_into(act, translated),
+                        Err(ended) => ended,
+                    };
+                    let blocked = BlockedSignals::new();
+                    let owner = Owner::of_thread();
+                    match owner.take_loan().filter(|&loan| lent.is(loan)) {
+                        Some(loan) if token::take_back(loan) => {
+                            give_back::<A>(act, place, (loan, end, spent), &mut lacking);
+                            (blocked, owner, token::go_on(owner.slot()))
                         }
-                        is_first = false;
-                        machine.executed(&executed, &act.context.hart);
-                        if A::COUNT && executed.cause == ILLEGAL {
-                            lacking = Some((act.context.hart.pc, machine.own_instructions()));
-                        }
-                        come = token::go_on(owner.slot());
-                    } else {
                         // Another thread, or a handler of this one, has given the hart back. The card has
                         // the registers of before.
-                        set_how(act, RESTORED);
-                        owner.keep(place.tile, 0);
-                        match (end, meaning(act, place.tile)) {
-                            (End::Fault(exit), _) => return Event::Fault(exit),
-                            (_, Meaning::Code(_)) => {}
-                            (_, other) => return other.event(),
+                        _ => {
+                            set_how(act, RESTORED);
+                            owner.keep(place.tile, 0);
+                            match (end, meaning(act, place.tile)) {
+                                (End::Fault(exit), _) => return Event::Fault(exit),
+                                (_, Meaning::Code(_)) => {}
+                                (_, other) => return other.event(),
+                            }
+                            (blocked, owner, request::<A>(act, owner, place.tile))
                         }
-                        come = request::<A>(act, owner, place.tile);
                     }
                 }
+                None => {
+                    let blocked = BlockedSignals::new();
+                    let owner = Owner::of_thread();
+                    // A handler has interrupted code of this thread on a lent hart, or has left it for good.
+                    if let Some(loan) = owner.take_loan()
+                        && token::take_back(loan)
+                    {
+                        token::give_up(loan);
+                        token::leave();
+                    }
+                    (blocked, owner, request::<A>(act, owner, place.tile))
+                }
+            };
+            match answer::<A>(act, (owner, place), come, lacking.take()) {
+                Ok(hart) => lent = Some(hart),
+                Err(event) => return event,
+            }
+            drop(blocked);
+        }
+    }
+}
+
+/// What comes for an activation, whose thread has the token: a hart that is lent, or what has happened.
+fn answer<A: Accounts>(
+    act: &mut Entered,
+    (owner, place): (Owner, Place),
+    mut come: Come,
+    lacking: Option<(u64, u64)>,
+) -> Result<Lent, Event> {
+    loop {
+        match come {
+            // The card has not seen yet that the thread has left its code, or the thread leaves its hart.
+            Come::Message { message, time } if is_busy(message) => {
+                token::leave();
+                goes_on_at::<A>(time, Way::To);
+                // What was refused has not changed the card's registers.
+                owner.keep(place.tile, 0);
+                come = request::<A>(act, owner, place.tile);
+            }
+            Come::Message { message, time } => {
+                token::leave();
+                goes_on_at::<A>(time, Way::From);
+                set_how(act, RESTORED);
+                return Err(event(act, message));
+            }
+            Come::Run {
+                hart,
+                budget,
+                isa,
+                time,
+            } => {
+                goes_on_at::<A>(time, Way::To);
+                // SAFETY: the thread has the token.
+                let mut machine = unsafe { Machine::get() };
+                machine.registers(hart, &mut act.context.hart);
+                if let Some((pc, before)) = lacking {
+                    let cost = machine.own_instructions().saturating_sub(before);
+                    A::migrated(owner.slot(), pc, cost);
+                }
+                if A::COUNT && how(act) == BEGINS {
+                    machine.has_run(&RanRow {
+                        calls: 1,
+                        ..ran(act, place, hart)
+                    });
+                }
+                let loan = token::lend(owner.slot(), hart);
+                owner.set_loan(loan);
+                return Ok(Lent::begin::<A>(act, loan, budget, isa));
             }
         }
     }
+}
+
+/// What the function of `act` has executed on a hart: nothing.
+fn ran(act: &Entered, place: Place, hart: u32) -> RanRow {
+    RanRow {
+        function: std::ptr::from_ref(act.gate()) as u64,
+        calls: 0,
+        instructions: 0,
+        moves: 0,
+        hart,
+        why: place.why,
+    }
+}
+
+/// The thread has the token, and gives a hart back that was lent to it.
+fn give_back<A: Accounts>(
+    act: &mut Entered,
+    place: Place,
+    (loan, end, spent): (Loan, End, Spent),
+    lacking: &mut Option<(u64, u64)>,
+) {
+    let executed = lent_code::executed(act, (loan.hart(), end), spent);
+    // SAFETY: by contract.
+    let mut machine = unsafe { Machine::get() };
+    let is_lacking = executed.cause == ILLEGAL;
+    if A::COUNT {
+        machine.has_run(&RanRow {
+            instructions: spent.instructions,
+            moves: u64::from(is_lacking),
+            ..ran(act, place, loan.hart())
+        });
+    }
+    machine.executed(&executed, &act.context.hart);
+    if A::COUNT && is_lacking {
+        *lacking = Some((act.context.hart.pc, machine.own_instructions()));
+    }
+}
+
+/// The activation goes on in translated code.
+fn go_into(act: &mut Entered, translated: u64) -> Event {
+    let thread = act.thread();
+    // No other mode is in translated code.
+    thread.set_frm(0);
+    let limit = thread.host_stack.limit_at(act.address() as usize);
+    act.context.host_limit = limit as u64;
+    Event::Enter(translated)
 }
 
 /// The thread goes on at this time, if it has one.
@@ -326,161 +395,6 @@ fn fcsr(hart: &mut Hart) -> u64 {
     access_fcsr(hart, access).unwrap_or(0)
 }
 
-/// How the code of an owner ends on a lent hart.
-#[derive(Clone, Copy)]
-enum End {
-    /// The budget is over.
-    Budget,
-    /// A jump to this address, which is no code of an image.
-    Leaves(u64),
-    /// An instruction that cannot be executed.
-    Fault(Exit),
-}
-
-/// What is at the pc of an activation.
-enum Meaning {
-    /// Code of this region. The pc is there, and no gate that leads there.
-    Code(&'static CodeRegion),
-    /// The end of its function.
-    Returns,
-    /// A host function, or what stands for a call of one.
-    Calls { target: u64, pc: u64 },
-}
-
-impl Meaning {
-    /// What is to be done without the card.
-    fn event(self) -> Event {
-        match self {
-            Self::Returns | Self::Code(_) => Event::Return,
-            Self::Calls { target, pc } => Event::HostCall { target, pc },
-        }
-    }
-}
-
-/// On this tile.
-fn meaning(act: &mut Entered, tile: u16) -> Meaning {
-    let thread = act.thread();
-    let pc = act.context.hart.pc;
-    let target = if pc == crossing_code::return_address() {
-        return Meaning::Returns;
-    } else if pc == crossing_code::xcall_address() {
-        act.context.hart.x[T2]
-    } else {
-        pc
-    };
-    let Target::Nxp(address) = thread.resolve(target) else {
-        return Meaning::Calls { target, pc };
-    };
-    if pc != target && step::plan_of_call(act).has_variadic_arguments {
-        // Only the host has them where a function without dots looks for them.
-        return Meaning::Calls { target, pc };
-    }
-    if address != target && tiles::is_elsewhere(address, tile) {
-        return Meaning::Calls { target, pc };
-    }
-    act.context.hart.pc = address;
-    // SAFETY: null, or a region, which lives while its code runs.
-    match unsafe { thread.region(address).as_ref() } {
-        Some(region) => Meaning::Code(region),
-        // Its library was closed under the running code.
-        None => Meaning::Calls { target, pc },
-    }
-}
-
-/// What the code of an owner has taken: instructions, and picoseconds in a timed run.
-#[derive(Clone, Copy, Default)]
-struct Spent {
-    instructions: u64,
-    time: u64,
-}
-
-/// Executes the code of `act` from `hart.pc` on, on a hart of this tile with this ISA, within this budget.
-fn run<A: Accounts>(act: &mut Entered, (tile, isa): (u16, Isa), budget: u64) -> (End, Spent) {
-    // Registers of another size cannot hold the thread's.
-    let isa = match isa.vlen() == Some(vector_states::vlen()) {
-        true => isa,
-        false => isa.without_vectors(),
-    };
-    let is_timed = A::COUNT && timed::enabled();
-    let begin = if is_timed { card_time::now() } else { 0 };
-    let (mut budget, until) = match is_timed {
-        true => (u64::MAX, card_time::until(begin.saturating_add(budget))),
-        false => (budget, u128::MAX),
-    };
-    let most = budget;
-    let end = loop {
-        let region = match meaning(act, tile) {
-            Meaning::Code(region) => region,
-            Meaning::Returns | Meaning::Calls { .. } => break End::Leaves(act.context.hart.pc),
-        };
-        match execute::<A>(act, (region, isa), &mut budget, until) {
-            Exit::Leave => {}
-            Exit::Budget => break End::Budget,
-            exit => break End::Fault(exit),
-        }
-    };
-    let spent = Spent {
-        instructions: most - budget,
-        time: if is_timed {
-            card_time::now() - begin
-        } else {
-            0
-        },
-    };
-    (end, spent)
-}
-
-/// `left`: of the budget. `until`: the time of the thread, if it is observed. A timed run has the instructions
-/// of all harts on each.
-fn execute<A: Accounts>(
-    act: &mut Entered,
-    (code, isa): (&CodeRegion, Isa),
-    left: &mut u64,
-    until: u128,
-) -> Exit {
-    let retired = act.context.retired;
-    if let Some(exit) = A::observe(&mut act.context, &MEMORY, code, until) {
-        *left -= act.context.retired - retired;
-        return exit;
-    }
-    let mut budget = InstructionBudget { left: *left };
-    let hart = &mut act.context.hart;
-    let mut core = LimitedCore::new(ProcessCore::new(&MEMORY, code), isa);
-    let exit = flick_engine::run(hart, &mut core, &mut NoObserver, &mut budget);
-    if A::COUNT {
-        act.context.retired += *left - budget.left;
-    }
-    *left = budget.left;
-    exit
-}
-
-/// `mcause` of a fetch from what is no code of the hart's, and of an illegal instruction.
-const INVERTED_NX: u64 = Cause::FetchPage as u64;
-const ILLEGAL: u64 = 2;
-const BREAKPOINT: u64 = 3;
-
-/// How the hart comes back.
-fn executed(act: &mut Entered, (hart, end): (u32, End), spent: Spent) -> Executed {
-    let pc = act.context.hart.pc;
-    let (cause, value) = match end {
-        End::Budget => (NO_EXCEPTION, 0),
-        End::Leaves(to) => (INVERTED_NX, to),
-        End::Fault(Exit::Illegal { bits }) => (ILLEGAL, bits.into()),
-        End::Fault(Exit::Ebreak) => (BREAKPOINT, pc),
-        End::Fault(Exit::Trap(Trap { cause, addr })) => (cause as u64, addr),
-        // A program of the host calls no kernel of the card.
-        End::Fault(_) => (ILLEGAL, 0),
-    };
-    Executed {
-        hart,
-        instructions: spent.instructions,
-        time: spent.time,
-        fcsr: fcsr(&mut act.context.hart),
-        cause,
-        value,
-    }
-}
-
 /// What a message from the card says of `act`.
 fn event(act: &mut Entered, message: &Descriptor) -> Event {
     let hart = &mut act.context.hart;
@@ -528,10 +442,9 @@ macro_rules! entries {
             step::host_returned::<Card<$accounts>>(act)
         }
 
-        /// Translated code has come back: there is none.
-        pub(crate) unsafe extern "C" fn $left(mut act: Entered, _reason: u64) -> Next {
-            set_how(&mut act, RESTORED);
-            step::go::<Card<$accounts>>(act, false)
+        /// Translated code has come back, with all registers in the hart.
+        pub(crate) unsafe extern "C" fn $left(act: Entered, reason: u64) -> Next {
+            step::go::<Card<$accounts>>(act, Reason::from(reason))
         }
 
         /// A landing pad of NxP code: `landing` is set, `results` has its values.

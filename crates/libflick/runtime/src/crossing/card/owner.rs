@@ -131,6 +131,11 @@ impl Owner {
         self.own().kept[usize::from(tile)].get()
     }
 
+    /// The same, without taking it.
+    pub fn loan(self) -> Option<Loan> {
+        Loan::from_word(self.own().loan.get())
+    }
+
     /// See [`Self::kept`].
     pub fn keep(self, tile: u16, activation: u64) {
         self.own().kept[usize::from(tile)].set(activation);

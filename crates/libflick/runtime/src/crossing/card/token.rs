@@ -4,7 +4,7 @@
 //! [`Token`], which loom checks. An owner is *inside* from its descriptor on until its message has come.
 use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use flick_abi::card::ThreadState;
@@ -20,8 +20,11 @@ use super::card_library::Machine;
 use super::failure;
 use crate::thread::activation::Activation;
 
-/// A lent owner that does not come back in this time has gone to sleep, or has left its code.
+/// A lent owner that does not come back in this time has gone to sleep, or has left its code. If it has used
+/// the processor meanwhile, it may be in its code.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// For one that uses the processor, so many times that.
+const MOST_PATIENCE: u32 = 10;
 
 /// Between two looks of a thread that forks at the token.
 const PAUSE: Duration = Duration::from_micros(50);
@@ -31,6 +34,8 @@ static NOBODY_WAKES: AtomicU32 = AtomicU32::new(0);
 struct Slot {
     /// Bit 0: a thread has it. Above: how often it was used.
     uses: AtomicU64,
+    /// The clock of the processor time of its thread.
+    clock: AtomicI32,
     /// By tile: the endpoint that it wants its next request at.
     endpoints: [AtomicU8; HOST_TILES],
     /// The tiles that know the owner, as bits.
@@ -74,6 +79,7 @@ impl Slot {
 static SLOTS: [Slot; OWNERS] = [const {
     Slot {
         uses: AtomicU64::new(0),
+        clock: AtomicI32::new(0),
         endpoints: [const { AtomicU8::new(0) }; HOST_TILES],
         tiles: AtomicU16::new(0),
         order: UnsafeCell::new(NO_ORDER),
@@ -125,13 +131,31 @@ static INSIDE: AtomicU32 = AtomicU32::new(0);
 pub struct Loan(u64);
 
 impl Loan {
+    /// Nanoseconds of the processor that its thread has used; `None`: it is gone.
+    fn used_processor(self) -> Option<u64> {
+        let slot = SLOTS.get(self.0 as usize & 0xffff)?;
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: a clock that may be no more.
+        let result = unsafe { libc::clock_gettime(slot.clock.load(SeqCst), &mut time) };
+        (result == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    }
+
     fn new(slot: u32, hart: u32) -> Self {
         let number = LOANS.fetch_add(1, SeqCst) + 1;
         Self(number << 32 | u64::from(hart & 0xffff) << 16 | u64::from(slot & 0xffff))
     }
 
-    fn hart(self) -> u32 {
+    /// The hart.
+    pub fn hart(self) -> u32 {
         (self.0 >> 16) as u32 & 0xffff
+    }
+
+    /// Tells it from others of the same thread. Not 0.
+    pub fn mark(self) -> u32 {
+        (self.0 >> 32) as u32 | 1 << 31
     }
 
     /// From a word that is 0 without a loan.
@@ -155,7 +179,12 @@ pub fn take_slot() -> Option<u32> {
                 .compare_exchange(uses, next, SeqCst, SeqCst)
                 .is_ok()
     });
-    free.map(|at| at as u32)
+    let at = free?;
+    let mut clock = 0;
+    // SAFETY: the calling thread's own clock.
+    unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
+    SLOTS[at].clock.store(clock, SeqCst);
+    Some(at as u32)
 }
 
 /// The owner's number in descriptors.
@@ -238,6 +267,11 @@ pub fn lend(slot: u32, hart: u32) -> Loan {
     let loan = Loan::new(slot, hart);
     TOKEN.lend(loan.0);
     loan
+}
+
+/// Is the hart still lent?
+pub fn is_lent(loan: Loan) -> bool {
+    TOKEN.lent() == loan.0
 }
 
 /// The calling thread comes back to the machine, and has the token. False: another one has taken it away.
@@ -339,6 +373,12 @@ fn drive_to(slot: u32) -> Come {
         true => come(slot),
         false => wait(slot),
     }
+}
+
+/// The ISA of the hart that was lent last to the slot's thread, which is the calling one.
+pub fn lent_isa(slot: u32) -> Isa {
+    // SAFETY: as in `come`.
+    Isa::from_bits(unsafe { (*SLOTS[slot as usize].order.get()).isa })
 }
 
 /// The slot, which is the calling thread's, has an order.
@@ -447,11 +487,37 @@ fn send_all(machine: &mut Machine) -> bool {
     })
 }
 
+/// Of a thread that waits, with the owner of a loan.
+#[derive(Default)]
+struct Patience {
+    /// The loan, the processor time of its thread, and how often it was waited for.
+    seen: (u64, Option<u64>, u32),
+}
+
+impl Patience {
+    /// Behind a time in which nothing came: is the owner in its code, perhaps?
+    fn lasts(&mut self) -> bool {
+        let lent = TOKEN.lent();
+        if lent == 0 {
+            self.seen.0 = 0;
+            return false;
+        }
+        let used = Loan(lent).used_processor();
+        let (seen, before, times) = self.seen;
+        let is_same = lent == seen;
+        let times = if is_same { times + 1 } else { 0 };
+        self.seen = (lent, used, times);
+        is_same && used != before && times < MOST_PATIENCE
+    }
+}
+
 /// Waits for an order.
 fn wait(slot: u32) -> Come {
     loop {
+        let mut patience = Patience::default();
         let waited = TOKEN.wait(slot, |word| {
-            futex(word, libc::FUTEX_WAIT, 0, Some(PATIENCE))
+            let is_woken = futex(word, libc::FUTEX_WAIT, 0, Some(PATIENCE));
+            is_woken || patience.lasts()
         });
         match waited {
             Waited::Turn => return come(slot),

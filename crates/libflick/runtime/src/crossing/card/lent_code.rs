@@ -1,0 +1,278 @@
+//! Code of an activation on a lent hart: the owner executes it within the hart's budget.
+//!
+//! It is translated code ([`crate::translation::lent_code`]), which the crossing calls, or the interpreter
+//! executes it. So the rest of a budget may begin anew, when translated code has come back
+//! ([`Lent::of`]). A timed run observes each instruction, and has no translated code.
+use std::mem;
+
+use flick_abi::card_interface::{Executed, NO_EXCEPTION};
+use flick_engine::{
+    Cause, CodeRegion, Exit, Identity, InstructionBudget, LimitedCore, NoObserver, ProcessCore,
+    Trap,
+};
+use flick_riscv::Isa;
+use flick_translator::Reason;
+
+use super::owner::Owner;
+use super::tiles;
+use super::token::{self, Loan};
+use crate::accounts::hook::Accounts;
+use crate::accounts::timed;
+use crate::accounts::timed::card_time;
+use crate::crossing::backend::Event;
+use crate::crossing::step;
+use crate::modules::address_meaning::Target;
+use crate::thread::crossing_code;
+use crate::thread::entered::Entered;
+use crate::thread::vector_states;
+use crate::translation;
+
+const T2: usize = 7;
+
+/// Where a hart's mark is in [`how`](super::how); below is its budget.
+const MARK_SHIFT: u32 = 25;
+const MOST_BUDGET: u64 = (1 << MARK_SHIFT) - 1;
+const _: () = assert!(MARK_SHIFT + u32::BITS == super::PLACE_SHIFT);
+
+// SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
+const MEMORY: Identity = unsafe { Identity::new() };
+
+/// How the code of an owner ends on a lent hart.
+#[derive(Clone, Copy)]
+pub enum End {
+    /// The budget is over.
+    Budget,
+    /// A jump to this address, which is no code of an image.
+    Leaves(u64),
+    /// An instruction that cannot be executed.
+    Fault(Exit),
+}
+
+/// What is at the pc of an activation.
+pub enum Meaning {
+    /// Code of this region. The pc is there, and no gate that leads there.
+    Code(&'static CodeRegion),
+    /// The end of its function.
+    Returns,
+    /// A host function, or what stands for a call of one.
+    Calls { target: u64, pc: u64 },
+}
+
+impl Meaning {
+    /// What is to be done without the card.
+    pub fn event(self) -> Event {
+        match self {
+            Self::Returns | Self::Code(_) => Event::Return,
+            Self::Calls { target, pc } => Event::HostCall { target, pc },
+        }
+    }
+}
+
+/// On this tile.
+pub fn meaning(act: &mut Entered, tile: u16) -> Meaning {
+    let thread = act.thread();
+    let pc = act.context.hart.pc;
+    let target = if pc == crossing_code::return_address() {
+        return Meaning::Returns;
+    } else if pc == crossing_code::xcall_address() {
+        act.context.hart.x[T2]
+    } else {
+        pc
+    };
+    let Target::Nxp(address) = thread.resolve(target) else {
+        return Meaning::Calls { target, pc };
+    };
+    if pc != target && step::plan_of_call(act).has_variadic_arguments {
+        // Only the host has them where a function without dots looks for them.
+        return Meaning::Calls { target, pc };
+    }
+    if address != target && tiles::is_elsewhere(address, tile) {
+        return Meaning::Calls { target, pc };
+    }
+    act.context.hart.pc = address;
+    // SAFETY: null, or a region, which lives while its code runs.
+    match unsafe { thread.region(address).as_ref() } {
+        Some(region) => Meaning::Code(region),
+        // Its library was closed under the running code.
+        None => Meaning::Calls { target, pc },
+    }
+}
+
+/// What the code of an owner has taken: instructions, and picoseconds in a timed run.
+#[derive(Clone, Copy, Default)]
+pub struct Spent {
+    pub instructions: u64,
+    pub time: u64,
+}
+
+/// A hart's ISA, as the code sees it: registers of another size cannot hold the thread's.
+fn limited(isa: Isa) -> Isa {
+    match isa.vlen() == Some(vector_states::vlen()) {
+        true => isa,
+        false => isa.without_vectors(),
+    }
+}
+
+/// A hart that is lent to an activation.
+#[derive(Clone, Copy)]
+pub struct Lent {
+    /// [`Loan::mark`].
+    mark: u32,
+    budget: u64,
+    isa: Isa,
+}
+
+impl Lent {
+    /// The hart of this loan is lent to `act`. In [`Context::retired`](flick_translator::Context::retired) is
+    /// the negative of what is left, but in timed runs.
+    pub fn begin<A: Accounts>(act: &mut Entered, loan: Loan, budget: u64, isa: Isa) -> Self {
+        let (mark, isa) = (loan.mark(), limited(isa));
+        // A hart that comes back early is lent again.
+        let budget = if is_timed::<A>() {
+            budget
+        } else {
+            budget.min(MOST_BUDGET)
+        };
+        if !is_timed::<A>() {
+            A::instructions(&mut act.context);
+            act.context.retired = budget.wrapping_neg();
+        }
+        super::set_how(act, u64::from(mark) << MARK_SHIFT | budget & MOST_BUDGET);
+        Self { mark, budget, isa }
+    }
+
+    /// The hart on which translated code of `act` was, if it has come back from there.
+    pub fn of(act: &Entered) -> Option<Self> {
+        let word = super::how(act);
+        let mark = (word >> MARK_SHIFT) as u32;
+        (mark != 0).then(|| Self {
+            mark,
+            budget: word & MOST_BUDGET,
+            // It is of no use if the hart was given back meanwhile.
+            isa: limited(token::lent_isa(Owner::of_thread().slot())),
+        })
+    }
+
+    /// Does the thread have the hart still?
+    pub fn is_held(&self) -> bool {
+        let loan = Owner::of_thread().loan();
+        loan.is_some_and(|loan| self.is(loan) && token::is_lent(loan))
+    }
+
+    /// Is it that of this loan?
+    pub fn is(&self, loan: Loan) -> bool {
+        self.mark == loan.mark()
+    }
+
+    /// Executes the code of `act` from `hart.pc` on, within what is left of the budget, up to where translated
+    /// code is to be entered, at this address. Or says how it ends. `reason`: why translated code has come
+    /// back.
+    pub fn run<A: Accounts>(
+        &self,
+        act: &mut Entered,
+        tile: u16,
+        mut reason: Reason,
+    ) -> Result<u64, (End, Spent)> {
+        if is_timed::<A>() {
+            return Err(observe::<A>(act, tile, self));
+        }
+        let lookup = translation::lent_code::lookup(self.isa);
+        let end = loop {
+            let code = match meaning(act, tile) {
+                Meaning::Code(code) => code,
+                Meaning::Returns | Meaning::Calls { .. } => {
+                    break End::Leaves(act.context.hart.pc);
+                }
+            };
+            let (context, reason) = (&mut act.context, mem::take(&mut reason));
+            // SAFETY: NxP code is the program's own.
+            let advanced = unsafe {
+                flick_translator::advance_within(context, &MEMORY, code, self.isa, lookup, reason)
+            };
+            match advanced {
+                Ok(translated) => return Ok(translated),
+                Err(Exit::Leave) => {}
+                Err(Exit::Budget) => break End::Budget,
+                Err(exit) => break End::Fault(exit),
+            }
+        };
+        Err((end, self.spent::<A>(act)))
+    }
+
+    /// What the code has taken, of which the accounts learn.
+    pub fn spent<A: Accounts>(&self, act: &mut Entered) -> Spent {
+        let instructions = self.budget.wrapping_add(act.context.retired);
+        act.context.retired = if A::COUNT { instructions } else { 0 };
+        Spent {
+            instructions,
+            time: 0,
+        }
+    }
+}
+
+fn is_timed<A: Accounts>() -> bool {
+    A::COUNT && timed::enabled()
+}
+
+/// The same in a timed run, whose budget is a time. It has the instructions of all harts on each.
+fn observe<A: Accounts>(act: &mut Entered, tile: u16, lent: &Lent) -> (End, Spent) {
+    let (begin, before) = (card_time::now(), act.context.retired);
+    let until = card_time::until(begin.saturating_add(lent.budget));
+    let end = loop {
+        let code = match meaning(act, tile) {
+            Meaning::Code(code) => code,
+            Meaning::Returns | Meaning::Calls { .. } => break End::Leaves(act.context.hart.pc),
+        };
+        match observe_in::<A>(act, code, lent.isa, until) {
+            Exit::Leave => {}
+            Exit::Budget => break End::Budget,
+            exit => break End::Fault(exit),
+        }
+    };
+    let spent = Spent {
+        instructions: act.context.retired - before,
+        time: card_time::now() - begin,
+    };
+    (end, spent)
+}
+
+/// Up to where the code is left, or up to this time of the thread. Threads that do not observe their code take
+/// no time for it.
+fn observe_in<A: Accounts>(act: &mut Entered, code: &CodeRegion, isa: Isa, until: u128) -> Exit {
+    if let Some(exit) = A::observe(&mut act.context, &MEMORY, code, until) {
+        return exit;
+    }
+    let mut core = LimitedCore::new(ProcessCore::new(&MEMORY, code), isa);
+    let mut budget = InstructionBudget { left: u64::MAX };
+    let hart = &mut act.context.hart;
+    let exit = flick_engine::run(hart, &mut core, &mut NoObserver, &mut budget);
+    act.context.retired += u64::MAX - budget.left;
+    exit
+}
+
+/// `mcause` of a fetch from what is no code of the hart's, and of an illegal instruction.
+const INVERTED_NX: u64 = Cause::FetchPage as u64;
+pub const ILLEGAL: u64 = 2;
+pub const BREAKPOINT: u64 = 3;
+
+/// How the hart comes back.
+pub fn executed(act: &mut Entered, (hart, end): (u32, End), spent: Spent) -> Executed {
+    let pc = act.context.hart.pc;
+    let (cause, value) = match end {
+        End::Budget => (NO_EXCEPTION, 0),
+        End::Leaves(to) => (INVERTED_NX, to),
+        End::Fault(Exit::Illegal { bits }) => (ILLEGAL, bits.into()),
+        End::Fault(Exit::Ebreak) => (BREAKPOINT, pc),
+        End::Fault(Exit::Trap(Trap { cause, addr })) => (cause as u64, addr),
+        // A program of the host calls no kernel of the card.
+        End::Fault(_) => (ILLEGAL, 0),
+    };
+    Executed {
+        hart,
+        instructions: spent.instructions,
+        time: spent.time,
+        fcsr: super::fcsr(&mut act.context.hart),
+        cause,
+        value,
+    }
+}

@@ -1,0 +1,166 @@
+//! Instructions that translated code counts, and where it looks at the count.
+//!
+//! Instructions are counted together in front of the first. What is counted so ends with a block, or with a
+//! call, behind which the code may be entered by itself. It also ends in front of an instruction that the
+//! interpreter may have to execute instead, which is counted when it has completed.
+//!
+//! Code within a budget counts at *budget points* alone: the function's entries, starts of loops, and what is
+//! behind a call or an instruction as above. Each counts the longest way to the next. Where a shorter way is
+//! taken, the rest is taken back: most rounds of a loop take none back. If the way does not fit into what is
+//! left, the code leaves, and the interpreter does the rest. So a budget ends at its last instruction,
+//! whatever is translated.
+use crate::function::{Block, Function};
+use flick_engine::vector::is_executed_alone;
+use flick_riscv::{Class, Insn, Op};
+
+/// What translated code counts in [`Context::retired`](crate::Context::retired).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// Nothing.
+    #[default]
+    None,
+    /// Instructions, upwards.
+    Retired,
+    /// The same, and it leaves before the count gets above 0 ([`Reason::Budget`](crate::Reason::Budget)): at
+    /// first the count is the budget's negative.
+    Budget,
+}
+
+/// So many instructions may be between two points if no block is longer: the interpreter executes them at
+/// the end of a budget.
+const FAR: u32 = 256;
+
+/// Is it a call?
+pub fn is_call(insn: Insn) -> bool {
+    matches!(insn.op(), Op::Jal | Op::Jalr) && insn.rd() != 0
+}
+
+/// May translated code leave the instruction to the interpreter when it comes there? A misaligned atomic is
+/// a trap, and a vector instruction may be illegal.
+fn may_be_left(insn: Insn) -> bool {
+    matches!(insn.op().class(), Class::Atomic | Class::Vector) || is_executed_alone(insn)
+}
+
+/// Is the place in front of a block's `n`th instruction its start, or behind a call?
+fn is_entered(block: &Block, n: usize) -> bool {
+    n == 0 || is_call(block.insns[n - 1].1)
+}
+
+/// Instructions that are counted in front of a block's `n`th, or at its end.
+pub fn counted(block: &Block, n: usize) -> u32 {
+    let is_behind_left = is_behind_left(block, n);
+    if !is_behind_left && !is_entered(block, n) {
+        return 0;
+    }
+    let rest = &block.insns[n..stretch_end(block, n)];
+    let left = rest.iter().position(|&(_, insn)| may_be_left(insn));
+    u32::from(is_behind_left) + left.unwrap_or(rest.len()) as u32
+}
+
+/// The instruction behind the next call, or the block's end.
+fn stretch_end(block: &Block, n: usize) -> usize {
+    let call = block.insns[n..].iter().position(|&(_, insn)| is_call(insn));
+    call.map_or(block.insns.len(), |call| n + call + 1)
+}
+
+/// The budget points of a function.
+pub struct Points {
+    /// By block: is its start one?
+    at: Vec<bool>,
+    /// By block: instructions on the longest way from its start to the next point.
+    ways: Vec<u32>,
+    /// Of the way in front of a point there may be one instruction more.
+    spare: u32,
+}
+
+impl Points {
+    pub fn of(function: &Function) -> Self {
+        let blocks = &function.blocks;
+        let mut insns = blocks.iter().flat_map(|block| &block.insns);
+        let mut points = Self {
+            at: vec![false; blocks.len()],
+            ways: vec![0; blocks.len()],
+            spare: insns.any(|&(_, insn)| may_be_left(insn)).into(),
+        };
+        let entries = std::iter::once(&0).chain(&function.entries);
+        entries.for_each(|&entry| points.at[entry] = true);
+        for (at, block) in blocks.iter().enumerate() {
+            let is_end = is_behind(block, block.insns.len());
+            // Each way round a loop leads back to a block with a lower number, or to the same.
+            for to in block.succs().into_iter().filter(|&to| is_end || to <= at) {
+                points.at[to] = true;
+            }
+        }
+        for (at, block) in blocks.iter().enumerate().rev() {
+            let way = points.way(block, 0);
+            points.at[at] |= way > FAR;
+            points.ways[at] = way;
+        }
+        points
+    }
+
+    /// Is one in front of the `n`th instruction of a block?
+    pub fn is_at(&self, (number, block): (usize, &Block), n: usize) -> bool {
+        match n {
+            0 => self.at[number],
+            _ => is_behind(block, n),
+        }
+    }
+
+    /// Instructions on the longest way from the `n`th of a block, in front of which is a point, to the next.
+    pub fn way(&self, block: &Block, n: usize) -> u32 {
+        let end = (n + 1..=block.insns.len()).find(|&end| is_before(block, end));
+        let end = end.unwrap_or(block.insns.len()).max(n);
+        let starts_left = block
+            .insns
+            .get(n)
+            .is_some_and(|&(_, insn)| may_be_left(insn));
+        match end == block.insns.len() && !is_behind(block, end) {
+            _ if starts_left => 0,
+            true => (end - n) as u32 + self.behind(block),
+            false => (end - n) as u32,
+        }
+    }
+
+    /// What must be left at a point with this way.
+    pub fn needed(&self, way: u32) -> u32 {
+        way + self.spare
+    }
+
+    /// What the last point of a block has counted of the ways behind it.
+    pub fn behind(&self, block: &Block) -> u32 {
+        let ways = block.succs().into_iter().map(|to| self.counted_for(to));
+        ways.max().unwrap_or(0)
+    }
+
+    fn counted_for(&self, to: usize) -> u32 {
+        match self.at[to] {
+            true => 0,
+            false => self.ways[to],
+        }
+    }
+
+    /// What is to be taken back on the way from a block to each of its successors.
+    pub fn taken_back(&self, block: &Block) -> Vec<u32> {
+        let behind = self.behind(block);
+        let succs = block.succs().into_iter();
+        succs.map(|to| behind - self.counted_for(to)).collect()
+    }
+}
+
+/// Is the place in front of a block's `n`th instruction behind one with which a way ends?
+fn is_behind(block: &Block, n: usize) -> bool {
+    let before = n.checked_sub(1).map(|last| block.insns[last].1);
+    before.is_some_and(|insn| is_call(insn) || may_be_left(insn))
+}
+
+/// Does a way end in front of a block's `n`th instruction?
+fn is_before(block: &Block, n: usize) -> bool {
+    let next = block.insns.get(n).map(|&(_, insn)| insn);
+    is_behind(block, n) || next.is_some_and(may_be_left)
+}
+
+/// Is a block's `n`th instruction behind one that is counted when it has completed?
+pub fn is_behind_left(block: &Block, n: usize) -> bool {
+    n > 0 && may_be_left(block.insns[n - 1].1)
+}
