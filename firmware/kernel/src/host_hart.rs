@@ -182,7 +182,6 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
     float_state::save(local);
     // SAFETY: the hart's own, while it runs the thread.
     let context = unsafe { &mut *local.context };
-    let answers = local.host.holds;
     local.host.send(owner, &direct, context, csr_read!(mtval));
     loop {
         csr::wait();
@@ -200,11 +199,6 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
         }
     }
     WAITING.0.fetch_and(!bit, AcqRel);
-    if !answers {
-        // The slot was open before the message was confirmed, unlike behind an answer. The hart's next
-        // command would be lost while this one runs.
-        direct.unit.finish();
-    }
     let message = direct.close();
     local.host.holds = message.is_some();
     let taken = message.and_then(|message| {
@@ -382,9 +376,10 @@ impl HostHart {
         direct.unit.finish();
         let open = CommandWord::new(Command::Acknowledge, direct.endpoint);
         let _: Result<u64, _> = direct.unit.execute(open);
-        direct
-            .unit
-            .start(CommandWord::new(Command::Send, direct.sender));
+        // The slot is open before the message is confirmed, unlike behind an answer. The answer to what comes
+        // meanwhile would be lost.
+        let send = CommandWord::new(Command::Send, direct.sender);
+        let _: Result<u64, _> = direct.unit.execute(send);
     }
 }
 
