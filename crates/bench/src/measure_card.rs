@@ -1,5 +1,5 @@
 //! `flick bench card`: builds share/flick/bench/card_threads.c, and runs it inline and on the card.
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use clap::Args;
@@ -43,12 +43,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
     }
 }
 
-fn measure(
-    program: &Path,
-    source: &PathBuf,
-    options: &Options,
-    run: &mut Run,
-) -> Result<(), Error> {
+fn measure(program: &Path, source: &Path, options: &Options, run: &mut Run) -> Result<(), Error> {
     let mut command = measured(program);
     command.args([&run.threads.to_string(), "1"]);
     if options.cpu {
