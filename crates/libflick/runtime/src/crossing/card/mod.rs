@@ -2,6 +2,7 @@
 //! sends a descriptor; the owner executes its code when a hart is lent to it.
 mod card_library;
 mod owner;
+mod place;
 mod report;
 mod tiles;
 mod token;
@@ -11,7 +12,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::ThreadState;
-use flick_abi::card_interface::{Executed, NO_EXCEPTION, RanRow, TileChoice};
+use flick_abi::card_interface::{Executed, NO_EXCEPTION, RanRow};
 use flick_abi::descriptor::{
     DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_FAULT, DESCRIPTOR_RESUME,
     DESCRIPTOR_RETURN, Descriptor,
@@ -39,6 +40,7 @@ use crate::thread::entered::Entered;
 use crate::thread::vector_states;
 use card_library::Machine;
 use owner::Owner;
+use place::{BEGINS, Place, RESTORED, RETURNED, how, set_how};
 use token::Come;
 
 const RA: usize = 1;
@@ -98,58 +100,6 @@ pub fn after_fork_in_child() {
         signal_mask::change_mask(libc::SIG_SETMASK, mask);
     }
 }
-
-/// How an activation goes on at its next resumption ([`Activation::of_backend`]). Above these bits is where it
-/// runs ([`Place`]).
-const HOW: u64 = 0xff;
-const BEGINS: u64 = 0;
-/// A host function has returned to it.
-const RETURNED: u64 = 1;
-/// The kernel has other registers than the activation.
-const RESTORED: u64 = 2;
-
-fn how(act: &Activation) -> u64 {
-    act.of_backend & HOW
-}
-
-fn set_how(act: &mut Activation, how: u64) {
-    act.of_backend = act.of_backend & !HOW | how;
-}
-
-/// The tile on which an activation runs, and why.
-#[derive(Clone, Copy)]
-struct Place {
-    tile: u16,
-    why: TileChoice,
-}
-
-const TILE_SHIFT: u32 = 16;
-const CHOICES: [TileChoice; 4] = [
-    TileChoice::Default,
-    TileChoice::Preferred,
-    TileChoice::Marked,
-    TileChoice::Placed,
-];
-
-impl Place {
-    /// Chooses it for an activation that has none, as at its begin.
-    #[inline]
-    fn of(act: &mut Entered) -> Self {
-        let word = act.of_backend;
-        if word & !HOW != 0 {
-            return Self {
-                tile: (word >> TILE_SHIFT) as u16,
-                why: CHOICES[(word >> 8) as usize % 8 % CHOICES.len()],
-            };
-        }
-        let (tile, why) = tiles::choose(act.gate(), act.thread());
-        act.of_backend = word | CHOSEN | (why as u64) << 8 | u64::from(tile) << TILE_SHIFT;
-        Self { tile, why }
-    }
-}
-
-/// The activation has a tile.
-const CHOSEN: u64 = 1 << 15;
 
 /// The card, with these accounts.
 pub struct Card<A>(PhantomData<A>);
