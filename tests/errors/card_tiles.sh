@@ -114,3 +114,20 @@ has out 5057
 sed 's/^name = "storage"$/&\ncount = 15/' "$machines/card-two.toml" >many.toml
 FLICK_BACKEND=card FLICK_MACHINE=./many.toml status 125 timeout 60 ./prog
 has err '[FLK0408]' 'more than 16 tiles'
+# A hart that stops ends the call that it runs, and the owner is told. One that runs nothing does not matter.
+cat >faults.toml <<'END'
+[[fault]]
+at = { time = "600 us" }
+do = "stop-hart"
+tile = "compute"
+hart = 1
+END
+status 125 timeout 60 "$FLICK_TEST_FLICK" stat --machine card-two --inject faults.toml ./prog
+has err '[FLK0509]'
+sed -i 's/compute/storage/; s/hart = 1/hart = 2/' faults.toml
+status 0 timeout 60 "$FLICK_TEST_FLICK" stat --machine card-two --inject faults.toml ./prog
+has out 5057
+# Timed runs: the program is the same, on the machine's links.
+"$cc" -O2 --flick-timed --flick-place=prog.place prog.c -o timed
+FLICK_BACKEND=card FLICK_MACHINE=card-two FLICK_PLATFORM=flick-isca20 status 0 timeout 60 ./timed
+has out 5057

@@ -14,6 +14,7 @@ use flick_riscv::Isa;
 use flick_translator::Reason;
 
 use super::owner::Owner;
+use super::place;
 use super::tiles;
 use super::token::{self, Loan};
 use crate::accounts::hook::Accounts;
@@ -29,10 +30,10 @@ use crate::translation;
 
 const T2: usize = 7;
 
-/// Where a hart's mark is in [`how`](super::how); below is its budget.
+/// Where a hart's mark is in [`place::how`]; below is its budget.
 const MARK_SHIFT: u32 = 25;
 const MOST_BUDGET: u64 = (1 << MARK_SHIFT) - 1;
-const _: () = assert!(MARK_SHIFT + u32::BITS == super::PLACE_SHIFT);
+const _: () = assert!(MARK_SHIFT + u32::BITS == place::PLACE_SHIFT);
 
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
 const MEMORY: Identity = unsafe { Identity::new() };
@@ -137,13 +138,13 @@ impl Lent {
             A::instructions(&mut act.context);
             act.context.retired = budget.wrapping_neg();
         }
-        super::set_how(act, u64::from(mark) << MARK_SHIFT | budget & MOST_BUDGET);
+        place::set_how(act, u64::from(mark) << MARK_SHIFT | budget & MOST_BUDGET);
         Self { mark, budget, isa }
     }
 
     /// The hart on which translated code of `act` was, if it has come back from there.
     pub fn of(act: &Entered) -> Option<Self> {
-        let word = super::how(act);
+        let word = place::how(act);
         let mark = (word >> MARK_SHIFT) as u32;
         (mark != 0).then(|| Self {
             mark,

@@ -4,6 +4,7 @@ mod card_library;
 mod failure;
 mod lent_code;
 mod owner;
+mod place;
 mod report;
 mod tiles;
 mod token;
@@ -13,7 +14,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flick_abi::card::ThreadState;
-use flick_abi::card_interface::{RanRow, TileChoice};
+use flick_abi::card_interface::RanRow;
 use flick_abi::descriptor::{
     Answer, DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN,
     Descriptor,
@@ -37,6 +38,7 @@ use crate::thread::entered::Entered;
 use card_library::Machine;
 use lent_code::{BREAKPOINT, End, ILLEGAL, Lent, Meaning, Spent, meaning};
 use owner::Owner;
+use place::{BEGINS, Place, RESTORED, RETURNED, how, set_how};
 use token::{Come, Loan};
 
 const RA: usize = 1;
@@ -91,61 +93,6 @@ pub fn after_fork_in_child() {
         let mask = MASK.load(Ordering::Relaxed);
         owner::end_fork_in_child();
         signal_mask::change_mask(libc::SIG_SETMASK, mask);
-    }
-}
-
-/// How an activation goes on at its next resumption, if no hart is lent to it: the low bits of
-/// [`Activation::of_backend`]. It begins.
-const BEGINS: u64 = 0;
-/// A host function has returned to it.
-const RETURNED: u64 = 1;
-/// The kernel has other registers than the activation.
-const RESTORED: u64 = 2;
-
-/// [`Activation::of_backend`] has how the activation goes on, or its hart ([`lent_code`]), and above that where
-/// it runs ([`Place`]).
-const PLACE_SHIFT: u32 = 57;
-const PLACE: u64 = !0 << PLACE_SHIFT;
-
-fn how(act: &Activation) -> u64 {
-    act.of_backend & !PLACE
-}
-
-fn set_how(act: &mut Activation, how: u64) {
-    act.of_backend = act.of_backend & PLACE | how;
-}
-
-/// The tile on which an activation runs, and why: the tile's number in bits 3:0, why in bits 5:4, and bit 6.
-#[derive(Clone, Copy)]
-struct Place {
-    tile: u16,
-    why: TileChoice,
-}
-
-const _: () = assert!(flick_abi::descriptor::HOST_TILES == 16);
-
-const CHOICES: [TileChoice; 4] = [
-    TileChoice::Default,
-    TileChoice::Preferred,
-    TileChoice::Marked,
-    TileChoice::Placed,
-];
-
-impl Place {
-    /// Chooses it for an activation that has none, as at its begin.
-    #[inline]
-    fn of(act: &mut Entered) -> Self {
-        let word = act.of_backend >> PLACE_SHIFT;
-        if word != 0 {
-            return Self {
-                tile: (word & 15) as u16,
-                why: CHOICES[(word >> 4) as usize % CHOICES.len()],
-            };
-        }
-        let (tile, why) = tiles::choose(act.gate(), act.thread());
-        let word = 1 << 6 | (why as u64) << 4 | u64::from(tile);
-        act.of_backend |= word << PLACE_SHIFT;
-        Self { tile, why }
     }
 }
 
