@@ -18,6 +18,7 @@ use crate::machine_trace::Tracer;
 use crate::outside::Outside;
 use crate::semihosting::{Semihosting, UnopenedFile};
 
+mod full_times;
 mod kernel_turns;
 mod lent_harts;
 mod next_hart;
@@ -71,9 +72,12 @@ pub(crate) struct Unit<'m> {
     number: usize,
     pub(crate) period: Time,
     pub(crate) time: Time,
+    /// No slice is its.
     waits: bool,
     /// By a fault, for ever.
     is_stopped: bool,
+    /// Its owner executes its code ([`lent_harts`]): it waits, and nothing wakes it.
+    is_lent: bool,
 }
 
 /// Harts on boards.
@@ -375,7 +379,7 @@ impl<'m> Machine<'m> {
         }
         let time = self.harts[first].time;
         if self.wiring.next_event().is_some_and(|event| event <= time) {
-            board::advance(self.boards, time);
+            board::advance(self.boards, self.lent.within_limit(time));
             return Err(Turn::Ran);
         }
         let fault = self.next_fault(first);
@@ -396,7 +400,8 @@ impl<'m> Machine<'m> {
             _ => (period, AHEAD * period),
         };
         let ahead = next.map(|next| next.saturating_add(slice));
-        let until = ahead.into_iter().chain(until).min();
+        let limit = self.lent.limit();
+        let until = ahead.into_iter().chain(until).chain(limit).min();
         let cycles = until.map_or(u64::MAX >> 1, |until| {
             ticks_in(until.saturating_sub(time), tick).max(1)
         });
@@ -465,7 +470,13 @@ impl<'m> Unit<'m> {
             time,
             waits: false,
             is_stopped: false,
+            is_lent: false,
         }
+    }
+
+    /// Does it wait for an interrupt that would wake it?
+    fn can_wake(&self) -> bool {
+        self.waits && !self.is_stopped && !self.is_lent
     }
 
     /// Executes nothing for so many cycles, or for ever.

@@ -1,6 +1,7 @@
 //! The backend `card`: harts of a simulated machine, under its own kernel (`docs/card.md`). A crossing
 //! sends a descriptor; the owner executes its code when a hart is lent to it.
 mod card_library;
+mod ordered;
 mod owner;
 mod report;
 mod token;
@@ -37,8 +38,9 @@ use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
 use crate::thread::vector_states;
 use card_library::Machine;
+use ordered::Turn;
 use owner::Owner;
-use token::Come;
+use token::{Come, Loan};
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -62,6 +64,7 @@ pub fn init(config: &Config) {
         );
     }
     owner::init();
+    ordered::init();
     stats::set_card(report::card);
     crossing_code::enter_card();
 }
@@ -123,30 +126,26 @@ impl<A: Accounts> Backend for Card<A> {
         }
         let mut blocked = BlockedSignals::new();
         let owner = Owner::of_thread();
+        let mut turn = ordered::turn::<A>();
         // A handler has interrupted code of this thread on a lent hart, or has left it for good.
-        if let Some(loan) = owner.take_loan()
-            && token::take_back(loan)
-        {
-            token::give_up(loan);
-            token::leave();
-        }
+        owner.leave_code();
         let mut is_first = true;
         // The instruction that the last hart lacks, and what the card had executed then.
         let mut lacking: Option<(u64, u64)> = None;
-        let mut come = request::<A>(act, owner);
+        let mut come = request::<A>(act, owner, &turn);
         loop {
             match come {
                 // The card has not seen yet that the thread has left its code, or the thread leaves its hart.
                 Come::Message { message, time } if is_busy(message) => {
-                    token::leave();
-                    goes_on_at::<A>(time, Way::To);
+                    token::leave(&turn);
+                    goes_on_at::<A>(time, 0, Way::To);
                     // What was refused has not changed the card's registers.
                     owner.keep(0);
-                    come = request::<A>(act, owner);
+                    come = request::<A>(act, owner, &turn);
                 }
                 Come::Message { message, time } => {
-                    token::leave();
-                    goes_on_at::<A>(time, Way::From);
+                    token::leave(&turn);
+                    goes_on_at::<A>(time, 0, Way::From);
                     act.of_backend = RESTORED;
                     return event(act, message);
                 }
@@ -155,39 +154,46 @@ impl<A: Accounts> Backend for Card<A> {
                     budget,
                     isa,
                     time,
+                    waited,
                 } => {
-                    goes_on_at::<A>(time, Way::To);
-                    // SAFETY: the thread has the token.
-                    let mut machine = unsafe { Machine::get() };
-                    machine.registers(hart, &mut act.context.hart);
-                    if let Some((pc, before)) = lacking.take() {
-                        let cost = machine.own_instructions().saturating_sub(before);
+                    goes_on_at::<A>(time, waited, Way::To);
+                    let registers = |machine: &mut Machine| {
+                        machine.registers(hart, &mut act.context.hart);
+                        lacking
+                            .take()
+                            .map(|(pc, then)| (pc, machine.own_instructions().saturating_sub(then)))
+                    };
+                    // SAFETY: the thread has the turn.
+                    let moved = unsafe { ordered::use_machine(&turn, registers) };
+                    if let Some((pc, cost)) = moved {
                         A::migrated(owner.slot(), pc, cost);
                     }
-                    let loan = token::lend(owner.slot(), hart);
+                    let loan = token::lend(owner.slot(), hart, &turn);
                     owner.set_loan(loan);
+                    drop(turn);
                     drop(blocked);
-                    let (end, spent) = run::<A>(act, budget, isa);
+                    let (end, spent) = run::<A>(act, budget, (loan, isa));
                     blocked = BlockedSignals::new();
+                    turn = ordered::turn_again::<A>();
                     if owner.take_loan() == Some(loan) && token::take_back(loan) {
                         let executed = executed(act, (hart, end), spent);
-                        // SAFETY: as above.
-                        let mut machine = unsafe { Machine::get() };
-                        if A::COUNT {
-                            machine.has_run(&RanRow {
-                                function: std::ptr::from_ref(act.gate()) as u64,
-                                calls: u64::from(act.of_backend == BEGINS && is_first),
-                                instructions: spent.instructions,
-                                moves: u64::from(executed.cause == ILLEGAL),
-                                hart,
-                            });
-                        }
+                        let row = A::COUNT.then(|| RanRow {
+                            function: std::ptr::from_ref(act.gate()) as u64,
+                            calls: u64::from(act.of_backend == BEGINS && is_first),
+                            instructions: spent.instructions,
+                            moves: u64::from(executed.cause == ILLEGAL),
+                            hart,
+                        });
                         is_first = false;
-                        machine.executed(&executed, &act.context.hart);
-                        if A::COUNT && executed.cause == ILLEGAL {
-                            lacking = Some((act.context.hart.pc, machine.own_instructions()));
-                        }
-                        come = token::go_on(owner.slot());
+                        let is_back = |machine: &mut Machine| {
+                            row.iter().for_each(|row| machine.has_run(row));
+                            machine.executed(&executed, &act.context.hart);
+                            let is_lacking = A::COUNT && executed.cause == ILLEGAL;
+                            is_lacking.then(|| (act.context.hart.pc, machine.own_instructions()))
+                        };
+                        // SAFETY: as above.
+                        lacking = unsafe { ordered::use_machine(&turn, is_back) };
+                        come = token::go_on(owner.slot(), &turn);
                     } else {
                         // Another thread, or a handler of this one, has given the hart back. The card has
                         // the registers of before.
@@ -198,7 +204,7 @@ impl<A: Accounts> Backend for Card<A> {
                             (_, Meaning::Code(_)) => {}
                             (_, other) => return other.event(),
                         }
-                        come = request::<A>(act, owner);
+                        come = request::<A>(act, owner, &turn);
                     }
                 }
             }
@@ -206,10 +212,10 @@ impl<A: Accounts> Backend for Card<A> {
     }
 }
 
-/// The thread goes on at this time, if it has one.
-fn goes_on_at<A: Accounts>(time: u64, way: Way) {
+/// The thread goes on at this time, if it has one, and has waited so long for a hart.
+fn goes_on_at<A: Accounts>(time: u64, waited: u64, way: Way) {
     if A::COUNT {
-        card_time::goes_on_at(time, way);
+        card_time::goes_on_at(time, waited, way);
     }
 }
 
@@ -219,11 +225,11 @@ fn is_busy(message: &Descriptor) -> bool {
 }
 
 /// An activation begins or goes on, at the thread's time.
-fn request<A: Accounts>(act: &mut Entered, owner: Owner) -> Come {
+fn request<A: Accounts>(act: &mut Entered, owner: Owner, turn: &Turn) -> Come {
     let is_kept = owner.kept() == act.address() as u64;
     owner.keep(act.address() as u64);
     let time = if A::COUNT { card_time::now() } else { 0 };
-    token::cross(owner.slot(), time, |to, registers| {
+    token::cross(owner.slot(), time, turn, |to, registers| {
         write_request(act, (owner, is_kept), to, registers);
     })
 }
@@ -338,8 +344,9 @@ struct Spent {
     time: u64,
 }
 
-/// Executes the code of `act` from `hart.pc` on, on a hart with this ISA, within this budget.
-fn run<A: Accounts>(act: &mut Entered, budget: u64, isa: Isa) -> (End, Spent) {
+/// Executes the code of `act` from `hart.pc` on, on a lent hart with this ISA, within this budget. Where threads
+/// are ordered it goes on as long as the hart may.
+fn run<A: Accounts>(act: &mut Entered, budget: u64, (loan, isa): (Loan, Isa)) -> (End, Spent) {
     // Registers of another size cannot hold the thread's.
     let isa = match isa.vlen() == Some(vector_states::vlen()) {
         true => isa,
@@ -347,7 +354,7 @@ fn run<A: Accounts>(act: &mut Entered, budget: u64, isa: Isa) -> (End, Spent) {
     };
     let is_timed = A::COUNT && timed::enabled();
     let begin = if is_timed { card_time::now() } else { 0 };
-    let (mut budget, until) = match is_timed {
+    let (mut budget, mut until) = match is_timed {
         true => (u64::MAX, card_time::until(begin.saturating_add(budget))),
         false => (budget, u128::MAX),
     };
@@ -359,7 +366,11 @@ fn run<A: Accounts>(act: &mut Entered, budget: u64, isa: Isa) -> (End, Spent) {
         };
         match execute::<A>(act, (region, isa), &mut budget, until) {
             Exit::Leave => {}
-            Exit::Budget => break End::Budget,
+            Exit::Budget if !is_timed => break End::Budget,
+            Exit::Budget => match ordered::may_go_on_until(loan) {
+                Some(time) => until = card_time::until(time),
+                None => break End::Budget,
+            },
             exit => break End::Fault(exit),
         }
     };

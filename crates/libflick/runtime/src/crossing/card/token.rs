@@ -2,6 +2,9 @@
 //!
 //! All of it runs with all signals blocked in the calling thread. Who waits sleeps on a word of its own
 //! slot. An owner is *inside* from its descriptor on until its message has come.
+//!
+//! Where threads run in the order of virtual time, that decides who uses the machine ([`super::ordered`]). The
+//! token is taken for each use of the machine then, and a thread that executes its code has none.
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -14,6 +17,8 @@ use flick_engine::Hart;
 use flick_riscv::Isa;
 
 use super::card_library::Machine;
+use super::ordered::{self, Turn};
+use crate::accounts::timed::order;
 use crate::os::fatal;
 
 /// A lent owner that does not come back in this time has gone to sleep, or has left its code.
@@ -40,6 +45,8 @@ struct Slot {
     registers: UnsafeCell<ThreadState>,
     /// As `request`: the virtual time at which that is sent.
     time: AtomicU64,
+    /// Where threads are ordered: the [`Loan`] of its thread; 0: none.
+    lent: AtomicU64,
 }
 
 // SAFETY: one side at a time uses the cells, as their comments say.
@@ -61,6 +68,7 @@ static SLOTS: [Slot; OWNERS] = [const {
             fcsr: 0,
         }),
         time: AtomicU64::new(0),
+        lent: AtomicU64::new(0),
     }
 }; OWNERS];
 
@@ -74,6 +82,7 @@ const NO_ORDER: Order = Order {
     owner: 0,
     budget: 0,
     time: 0,
+    waited: 0,
     isa: 0,
     message: NO_DESCRIPTOR,
 };
@@ -101,18 +110,30 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// How many owners are inside. Who has the token changes it.
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 
-/// A loan of a hart to the calling thread: the slot in bits 15:0, the hart in bits 31:16, and above a
-/// number that is never used again.
+/// A loan of a hart to the calling thread: the slot in bits 14:0, in bit 15 whether threads are ordered, the
+/// hart in bits 31:16, and above a number that is never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loan(u64);
 
 impl Loan {
-    fn new(slot: u32, hart: u32) -> Self {
+    fn new(slot: u32, hart: u32, is_ordered: bool) -> Self {
         let number = LOANS.fetch_add(1, SeqCst) + 1;
-        Self(number << 32 | u64::from(hart & 0xffff) << 16 | u64::from(slot & 0xffff))
+        let ordered = if is_ordered { Self::ORDERED } else { 0 };
+        let slot = u64::from(slot) & (Self::ORDERED - 1);
+        Self(number << 32 | u64::from(hart & 0xffff) << 16 | ordered | slot)
     }
 
-    fn hart(self) -> u32 {
+    const ORDERED: u64 = 1 << 15;
+
+    /// The word that has it.
+    fn place(self) -> &'static AtomicU64 {
+        match self.0 & Self::ORDERED {
+            0 => &LENT,
+            _ => &SLOTS[(self.0 & (Self::ORDERED - 1)) as usize].lent,
+        }
+    }
+
+    pub fn hart(self) -> u32 {
         (self.0 >> 16) as u32 & 0xffff
     }
 
@@ -162,6 +183,7 @@ pub enum Come {
         budget: u64,
         isa: Isa,
         time: u64,
+        waited: u64,
     },
     /// It stays up to the thread's next request.
     Message {
@@ -172,18 +194,29 @@ pub enum Come {
 
 /// Sends the descriptor that `write` makes, with the registers that it names, at a virtual time, and waits
 /// for what comes. The slot is the calling thread's, which has the token then.
-pub fn cross(slot: u32, time: u64, write: impl FnOnce(&mut Descriptor, &mut ThreadState)) -> Come {
+pub fn cross(
+    slot: u32,
+    time: u64,
+    turn: &Turn,
+    write: impl FnOnce(&mut Descriptor, &mut ThreadState),
+) -> Come {
     let own = &SLOTS[slot as usize];
     // SAFETY: the calling thread's, until the slot is in the list; nobody has references.
     unsafe { write(&mut *own.request.get(), &mut *own.registers.get()) };
     want_in(slot, time);
-    if take() { drive_to(slot) } else { wait(slot) }
+    match turn {
+        Some(turn) => ordered::cross(slot, turn),
+        None if take() => drive_to(slot),
+        None => wait(slot),
+    }
 }
 
 /// The slot's thread ends, at a virtual time.
 pub fn end(slot: u32, time: u64) {
     want_to_end(slot, time);
-    if take() {
+    if order::is_on() {
+        ordered::send();
+    } else if take() {
         drive(None);
     }
 }
@@ -202,32 +235,55 @@ pub fn process() -> u32 {
 
 /// The calling thread has the token, and has executed its code on the hart of its last order: the same as
 /// [`cross`] from here on.
-pub fn go_on(slot: u32) -> Come {
-    drive_to(slot)
+pub fn go_on(slot: u32, turn: &Turn) -> Come {
+    match turn {
+        Some(turn) => ordered::wait(slot, turn),
+        None => drive_to(slot),
+    }
 }
 
 /// The calling thread has the token and its message, and leaves the machine.
-pub fn leave() {
-    drive(None);
+pub fn leave(turn: &Turn) {
+    if turn.is_none() {
+        drive(None);
+    }
 }
 
 /// The hart is the calling thread's, which has the token, until [`take_back`].
-pub fn lend(slot: u32, hart: u32) -> Loan {
-    let loan = Loan::new(slot, hart);
-    LENT.store(loan.0, SeqCst);
+pub fn lend(slot: u32, hart: u32, turn: &Turn) -> Loan {
+    let loan = Loan::new(slot, hart, turn.is_some());
+    loan.place().store(loan.0, SeqCst);
+    if let Some(turn) = turn {
+        turn.set_lent(Some(slot));
+    }
     loan
 }
 
 /// The calling thread comes back to the machine, and has the token. False: another one has taken it away.
 #[must_use]
 pub fn take_back(loan: Loan) -> bool {
-    LENT.compare_exchange(loan.0, 0, SeqCst, SeqCst).is_ok()
+    let place = loan.place();
+    let is_back = place.compare_exchange(loan.0, 0, SeqCst, SeqCst).is_ok();
+    if is_back && order::is_on() && std::ptr::eq(place, &LENT) {
+        // The order has begun in a handler, which has interrupted the code.
+        TAKEN.store(0, SeqCst);
+    }
+    is_back
 }
 
-/// Who has the token: the owner of a loan has left its code.
-pub fn give_up(loan: Loan) {
-    // SAFETY: the calling thread has the token.
-    leave_code(&mut unsafe { Machine::get() }, loan.hart());
+/// Whether the loan is as it was.
+pub fn is_lent(loan: Loan) -> bool {
+    loan.place().load(SeqCst) == loan.0
+}
+
+/// The loan of a slot's thread, where threads are ordered.
+pub fn loan_of(slot: u32) -> Option<Loan> {
+    Loan::from_word(SLOTS[slot as usize].lent.load(SeqCst))
+}
+
+/// The owner of a loan has left its code.
+pub fn give_up(machine: &mut Machine, loan: Loan) {
+    leave_code(machine, loan.hart());
     INSIDE.fetch_sub(1, SeqCst);
 }
 
@@ -249,29 +305,49 @@ fn leave_code(machine: &mut Machine, hart: u32) {
 /// Takes the token for a thread that forks, and keeps it. It has none.
 pub fn begin_fork() {
     FORKS.store(1, SeqCst);
+    take_when_free();
+    FORKS.store(0, SeqCst);
+}
+
+/// Takes the token. Who keeps it for a lent hart too long loses it.
+pub(super) fn take_when_free() {
     let (mut seen, mut since) = (0, Instant::now());
     while !take() {
         let lent = LENT.load(SeqCst);
         if lent != seen {
             (seen, since) = (lent, Instant::now());
         } else if lent != 0 && since.elapsed() > PATIENCE && take_back(Loan(lent)) {
-            give_up(Loan(lent));
+            // SAFETY: the thread has the token.
+            give_up(&mut unsafe { Machine::get() }, Loan(lent));
             break;
         }
-        futex(&FORKS, libc::FUTEX_WAIT, 1, Some(Duration::from_micros(50)));
+        futex(&TAKEN, libc::FUTEX_WAIT, 1, Some(Duration::from_micros(50)));
     }
-    FORKS.store(0, SeqCst);
+}
+
+/// Nobody has the token any more, which the calling thread has.
+pub(super) fn put_down() {
+    TAKEN.store(0, SeqCst);
 }
 
 /// The parent goes on.
 pub fn end_fork() {
-    drive(None);
+    match order::is_on() {
+        true => put_down(),
+        false => drop(drive(None)),
+    }
 }
 
 /// The child, which has this slot, or none, ends all other owners.
 pub fn end_fork_in_child(own: Option<u32>) {
     // SAFETY: the thread has the token.
-    unsafe { Machine::get() }.forked();
+    let mut machine = unsafe { Machine::get() };
+    machine.forked();
+    for slot in &SLOTS {
+        if let Some(loan) = Loan::from_word(slot.lent.swap(0, SeqCst)) {
+            leave_code(&mut machine, loan.hart());
+        }
+    }
     PROCESS.store(0, SeqCst);
     LENT.store(0, SeqCst);
     INSIDE.store(0, SeqCst);
@@ -332,7 +408,7 @@ fn drive_to(slot: u32) -> Come {
 }
 
 /// The slot, which is the calling thread's, has an order.
-fn come(slot: u32) -> Come {
+pub(super) fn come(slot: u32) -> Come {
     // SAFETY: this thread's, and nobody writes it before the thread's next request.
     let order: &'static Order = unsafe { &*SLOTS[slot as usize].order.get() };
     match order.kind {
@@ -341,6 +417,7 @@ fn come(slot: u32) -> Come {
             budget: order.budget,
             isa: Isa::from_bits(order.isa),
             time: order.time,
+            waited: order.waited,
         },
         _ => Come::Message {
             message: &order.message,
@@ -371,45 +448,67 @@ fn drive(me: Option<u32>) -> bool {
         }
         // SAFETY: the token is the calling thread's up to the end of the turn.
         let order = unsafe { &mut *NEXT.0.get() };
-        machine.advance(order);
+        machine.advance(order, None);
         let slot = match order.kind {
-            OrderKind::Run => {
-                let slot = (order.owner & 0xffff) as usize;
-                if !is_owner(slot, order.owner) {
-                    // A child of `fork` lacks its thread.
-                    leave_code(&mut machine, order.hart);
-                    continue;
-                }
-                slot
-            }
-            OrderKind::Message => {
-                let slot = order.message.slot();
-                if slot >= OWNERS || owner(slot as u32) != order.message.owner {
-                    // It has ended meanwhile.
-                    continue;
-                }
-                INSIDE.fetch_sub(1, SeqCst);
-                SLOTS[slot].endpoint.store(order.message.endpoint, SeqCst);
-                slot
-            }
             OrderKind::Idle if WANTING.load(SeqCst) != NONE => continue,
             OrderKind::Idle | OrderKind::Ended => ended(order.kind),
+            _ => match give(&mut machine, order) {
+                Some(slot) => slot,
+                None => continue,
+            },
         };
-        let Some(other) = SLOTS.get(slot) else {
-            continue;
-        };
-        // SAFETY: its thread waits, and looks at it when it is woken; or it is the calling thread.
-        unsafe { *other.order.get() = *order };
-        if me == Some(slot as u32) {
+        if me == Some(slot) {
             return true;
         }
+        let other = &SLOTS[slot as usize];
         other.wake.store(1, SeqCst);
         futex(&other.wake, libc::FUTEX_WAKE, 1, None);
         return false;
     }
 }
 
-fn ended(kind: OrderKind) -> ! {
+/// Gives what has come to the slot of its owner: which that is, if there is one.
+fn give(machine: &mut Machine, order: &Order) -> Option<u32> {
+    let slot = match order.kind {
+        OrderKind::Run => {
+            let slot = (order.owner & 0xffff) as usize;
+            if !is_owner(slot, order.owner) {
+                // A child of `fork` lacks its thread.
+                leave_code(machine, order.hart);
+                return None;
+            }
+            slot
+        }
+        OrderKind::Message => {
+            let slot = order.message.slot();
+            if slot >= OWNERS || owner(slot as u32) != order.message.owner {
+                // It has ended meanwhile.
+                return None;
+            }
+            INSIDE.fetch_sub(1, SeqCst);
+            SLOTS[slot].endpoint.store(order.message.endpoint, SeqCst);
+            slot
+        }
+        _ => return None,
+    };
+    // SAFETY: its thread waits, and looks at it when it is woken; or it is the calling thread.
+    unsafe { *SLOTS.get(slot)?.order.get() = *order };
+    Some(slot as u32)
+}
+
+/// As [`drive`], up to a time: what has come, and for whom.
+pub(super) fn advance(
+    machine: &mut Machine,
+    until: Option<u64>,
+) -> (Option<(u32, u64)>, OrderKind) {
+    // SAFETY: the token is the calling thread's.
+    let order = unsafe { &mut *NEXT.0.get() };
+    machine.advance(order, until);
+    let slot = give(machine, order);
+    (slot.map(|slot| (slot, order.time)), order.kind)
+}
+
+pub(super) fn ended(kind: OrderKind) -> ! {
     let what = match kind {
         OrderKind::Idle => "the card does not answer a call",
         _ => "the card's machine has ended, and a call waits for it",
@@ -420,7 +519,7 @@ fn ended(kind: OrderKind) -> ! {
 
 /// Sends what owners want, those first who came first. False: the ring is full, and they stay in the
 /// list.
-fn send_all(machine: &mut Machine) -> bool {
+pub(super) fn send_all(machine: &mut Machine) -> bool {
     let mut newest = WANTING.swap(NONE, SeqCst);
     // Turned round: the oldest is first.
     let mut oldest = NONE;
@@ -474,7 +573,8 @@ fn wait(slot: u32) -> Come {
         }
         // The same loan as all that time ago.
         if take_back(Loan(lent)) {
-            give_up(Loan(lent));
+            // SAFETY: the thread has the token.
+            give_up(&mut unsafe { Machine::get() }, Loan(lent));
             if drive(Some(slot)) {
                 return come(slot);
             }

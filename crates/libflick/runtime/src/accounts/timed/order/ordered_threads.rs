@@ -8,6 +8,7 @@ use super::super::setting::picoseconds;
 use super::super::state::{self, State};
 use super::super::sums::Times;
 use super::fork_lock::ForkLock;
+use super::machine;
 use super::slot::Slot;
 
 /// What a thread waits for, by address or number.
@@ -23,6 +24,8 @@ pub enum Key {
     End(Thread),
     /// Device and number of a pipe, a socket and the like.
     Data(u64, u64),
+    /// What comes from the machine of a card for the thread of this slot.
+    Owner(u32),
 }
 
 /// All that the order knows.
@@ -30,6 +33,8 @@ pub enum Key {
 pub struct Shared {
     pub token: Token<Key>,
     pub slots: Vec<&'static Slot>,
+    /// The machine of a card, which has a number as threads have.
+    pub machine: Option<Thread>,
     /// When locks were opened, semaphores posted and barriers passed the last time.
     pub moments: HashMap<Key, Times>,
     /// Threads that a barrier is for, and those that are there.
@@ -47,28 +52,37 @@ static NEXT: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Moments that are kept before those that are past for all threads go.
 const MOMENTS: usize = 1 << 12;
 
-/// What is done under the lock, and whoever has got the token by it is woken.
-pub fn with<R>(own: Option<&Slot>, f: impl FnOnce(&mut Shared) -> R) -> R {
-    let (result, next) = SHARED.with(|shared| {
-        let shared = shared.get_or_insert_default();
-        let result = f(shared);
-        let next = shared.token.hand_over().map(|next| shared.slots[next]);
-        if let Some(next) = next {
-            next.grant();
+/// Who has got the token.
+pub enum Next {
+    Nobody,
+    Thread(&'static Slot),
+    Machine,
+}
+
+impl Next {
+    /// Wakes it, if it is not the calling thread, or runs the machine.
+    pub fn go_on(self, own: Option<&Slot>) {
+        match self {
+            Self::Thread(next) if own.is_none_or(|own| own.thread != next.thread) => next.wake(),
+            Self::Thread(_) | Self::Nobody => {}
+            Self::Machine => machine::drive(own),
         }
-        NEXT.store(shared.token.next().unwrap_or(u64::MAX), Relaxed);
-        if shared.is_idle() {
-            // What they wait for comes from outside.
-            shared.for_data.iter().for_each(|slot| slot.wake());
-        }
-        (result, next)
-    });
-    if let Some(next) = next
-        && own.is_none_or(|own| own.thread != next.thread)
-    {
-        next.wake();
     }
+}
+
+/// What is done under the lock, and whoever has got the token by it goes on.
+pub fn with<R>(own: Option<&Slot>, f: impl FnOnce(&mut Shared) -> R) -> R {
+    let (result, next) = locked(|shared| {
+        let result = f(shared);
+        (result, shared.hand_over())
+    });
+    next.go_on(own);
     result
+}
+
+/// What is done under the lock.
+pub fn locked<R>(f: impl FnOnce(&mut Shared) -> R) -> R {
+    SHARED.with(|shared| f(shared.get_or_insert_default()))
 }
 
 /// The time of the thread that is next.
@@ -86,6 +100,24 @@ pub fn holder() -> Option<&'static Slot> {
 }
 
 impl Shared {
+    /// Gives the token to who is next, if nobody holds it. [`Next::go_on`] follows, without the lock.
+    pub fn hand_over(&mut self) -> Next {
+        let next = match self.token.hand_over() {
+            None => Next::Nobody,
+            next if next == self.machine => Next::Machine,
+            Some(next) => {
+                self.slots[next].grant();
+                Next::Thread(self.slots[next])
+            }
+        };
+        NEXT.store(self.token.next().unwrap_or(u64::MAX), Relaxed);
+        if self.is_idle() {
+            // What they wait for comes from outside.
+            self.for_data.iter().for_each(|slot| slot.wake());
+        }
+        next
+    }
+
     /// Whether nobody runs, and nobody will without help from outside.
     pub fn is_idle(&self) -> bool {
         self.token.holder().is_none() && self.token.next().is_none()

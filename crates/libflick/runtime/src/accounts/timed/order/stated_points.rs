@@ -83,7 +83,7 @@ pub fn arrive(state: &mut State) {
 
 /// A thread that the C library has made for itself: it is ordered from now on.
 #[cold]
-fn come_from_outside(call: Call) -> Option<&'static Slot> {
+pub fn come_from_outside(call: Call) -> Option<&'static Slot> {
     let state = state::current()?;
     notes::not_exact(
         &format!("{} in a thread that pthread_create has not made", call.name),
@@ -113,7 +113,7 @@ impl Here {
     }
 
     /// Until no other thread is earlier.
-    fn order(&self) {
+    pub fn order(&self) {
         if let Some(mut state) = self.state() {
             self.order_with(&mut state);
         }
