@@ -305,6 +305,9 @@ fn interpret<C: Core, O: Observer, K: Control>(
             ($len:literal, $cause:expr) => {{
                 let addr = x!(insn.rs1());
                 set_pc!(pc);
+                if !control.proceed_atomically() {
+                    return Exit::Budget;
+                }
                 observer.atomic();
                 if addr % $len != 0 {
                     let cause = $cause;

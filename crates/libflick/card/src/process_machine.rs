@@ -38,8 +38,10 @@ pub struct Driver {
     has_ended: bool,
     /// Owners whose last message has said that their requests are to come again.
     busy: Vec<u64>,
-    /// When the descriptors of owners come, by owner, in a timed run.
+    /// Since when owners want a hart, in a timed run: their descriptors come then, or they have left a hart.
     asked: HashMap<u64, Time>,
+    /// By hart: for whom it was lent the last time.
+    lent_to: Vec<u64>,
     clock: MachineClock,
     /// Instructions of owners, by hart.
     owned: Vec<u64>,
@@ -137,6 +139,7 @@ impl Driver {
             has_ended: false,
             busy: vec![],
             asked: HashMap::new(),
+            lent_to: vec![0; harts],
             clock: MachineClock::default(),
             owned: vec![0; harts],
             booted: vec![0; harts],
@@ -249,6 +252,7 @@ impl Driver {
                 order.isa = lent.isa.bits();
                 (order.owner, order.budget) = (lent.owner, lent.budget);
                 order.time = self.clock.of_machine(lent.time);
+                self.lent_to[lent.hart] = lent.owner;
                 order.waited = 0;
                 if self.clock.is_timed() {
                     let since = self.asked.remove(&lent.owner);
@@ -278,6 +282,10 @@ impl Driver {
         let exception = (executed.cause, executed.value);
         let exception = (executed.cause != NO_EXCEPTION).then_some(exception);
         self.machine.end_lent(hart, exception);
+        if let Some(time) = self.machine.time(hart).filter(|_| self.clock.is_timed()) {
+            // The kernel may give the hart to another one.
+            self.asked.insert(self.lent_to[hart], time);
+        }
     }
 
     /// The process is a child of `fork`.

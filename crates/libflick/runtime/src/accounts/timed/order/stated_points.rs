@@ -65,19 +65,18 @@ pub fn point(call: Call) -> Option<Here> {
     Some(here)
 }
 
-/// A crossing of the thread with this state is a stated point.
-pub fn arrive(state: &mut State) {
+/// The thread with this state comes to a stated point of the NxP.
+pub fn arrive(state: &mut State, call: Call) {
     if !is_on() {
         return;
     }
-    // The crossing has no return address that says more than its call site's account.
-    let call = Call::new("a crossing", 0);
     if let Some(slot) = Slot::own()
         && !slot.busy.swap(true, Relaxed)
     {
         Here { slot, call }.order_with(state);
     } else if Slot::own().is_none() {
-        notes::not_exact("a crossing of a thread that pthread_create has not made", 0);
+        let what = format!("{} of a thread that pthread_create has not made", call.name);
+        notes::not_exact(&what, call.place);
     }
 }
 
