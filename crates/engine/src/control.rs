@@ -14,10 +14,10 @@ pub trait Control {
         true
     }
 
-    /// The instruction at the pc, which may proceed, is about to access memory atomically (A extension); `false`
-    /// ends the run with [`Exit::Budget`](crate::Exit::Budget) before it.
+    /// The instruction at the pc, which may proceed, is an atomic access (A extension) or a fence; `false` ends
+    /// the run with [`Exit::Budget`](crate::Exit::Budget) before it.
     #[inline(always)]
-    fn proceed_atomically(&mut self) -> bool {
+    fn synchronises(&mut self) -> bool {
         true
     }
 

@@ -26,7 +26,8 @@ pub fn now() -> u64 {
 
 /// The calling thread goes on at this time, and has waited so long for a hart.
 pub fn goes_on_at(time: u64, waited: u64, way: Way) {
-    if let Some(mut state) = state::current() {
+    // Who crosses in a timed run has one.
+    if let Some(mut state) = state::if_any() {
         let left = until(time).saturating_sub(state.now());
         let waited = until(waited).min(left);
         state.sums.waiting += waited;

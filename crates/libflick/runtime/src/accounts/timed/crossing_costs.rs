@@ -197,14 +197,14 @@ fn back_to_nxp(state: &mut State, how: How) {
 /// Instructions that are executed, at least, before the time is looked at.
 const FEWEST: u64 = 16;
 
-/// Ends a run after some instructions, and in front of an atomic access where threads are ordered.
+/// Ends a run after some instructions, and in front of atomic accesses and fences where threads are ordered.
 struct Pace {
     budget: InstructionBudget,
     stops: bool,
-    /// The next atomic access may be made.
+    /// The next one may be executed.
     is_let: bool,
     /// The run has ended in front of one.
-    at_atomic: bool,
+    has_come: bool,
 }
 
 impl Control for Pace {
@@ -218,14 +218,15 @@ impl Control for Pace {
         self.budget.retired(pc, insn);
     }
 
-    fn proceed_atomically(&mut self) -> bool {
-        self.at_atomic = self.stops && !std::mem::take(&mut self.is_let);
-        !self.at_atomic
+    fn synchronises(&mut self) -> bool {
+        self.has_come = self.stops && !std::mem::take(&mut self.is_let);
+        !self.has_come
     }
 }
 
 /// Runs `hart` under an observer until it leaves the code, or until the thread's time is `until`, and charges
-/// what that has counted: the exit, and how many instructions. Each atomic access is a stated point.
+/// what that has counted: the exit, and how many instructions. Atomic accesses and fences are stated
+/// points.
 pub fn observe<M: Memory>(
     hart: &mut Hart,
     memory: &M,
@@ -249,17 +250,20 @@ pub fn observe<M: Memory>(
             budget: InstructionBudget { left: 0 },
             stops,
             is_let,
-            at_atomic: false,
+            has_come: false,
         };
         let what = (&mut *hart, memory, code);
         let (exit, instructions) = residency(&mut state, what, &mut pace, |pace, spent| {
             goes_on(pace, within, spent)
         })?;
         all += instructions;
-        if exit != Exit::Budget || !pace.at_atomic {
+        if exit != Exit::Budget || !pace.has_come {
             return Some((exit, all));
         }
-        order::arrive(&mut state, order::Call::new("an atomic access", 0));
+        order::arrive(
+            &mut state,
+            order::Call::new("an atomic access of NxP code", 0),
+        );
         is_let = true;
     }
 }
@@ -273,7 +277,7 @@ fn goes_on(pace: &mut Pace, within: Option<u64>, spent: &Spent) -> bool {
     // What instructions take is known behind them.
     let instructions = (left as f64 / setting.platform.nxp.cycle) as u64 / FEWEST;
     pace.budget.left = instructions.max(FEWEST);
-    left > 0 && !pace.at_atomic
+    left > 0 && !pace.has_come
 }
 
 /// Runs `hart` as long as `goes_on` says before each part.

@@ -287,7 +287,10 @@ pub fn give_up(machine: &mut Machine, loan: Loan) {
     INSIDE.fetch_sub(1, SeqCst);
 }
 
-/// Nobody executes the code of a lent hart any more.
+/// Nobody executes the code of a lent hart any more. The registers are here, and in no frame of a crossing: a
+/// handler's stack may be small.
+#[cold]
+#[inline(never)]
 fn leave_code(machine: &mut Machine, hart: u32) {
     let mut registers = Hart::ZERO;
     machine.registers(hart, &mut registers);
