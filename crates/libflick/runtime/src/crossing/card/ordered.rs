@@ -1,5 +1,7 @@
 //! The card where threads run in the order of virtual time (`docs/card.md`, "Threads and machine in one
 //! order"): that decides who uses the machine, and when. Each thread may have a hart that is lent to it.
+use flick_abi::card_interface::OrderKind;
+
 use super::card_library::Machine;
 use super::owner::Owner;
 use super::token::{self, Come, Loan};
@@ -34,7 +36,7 @@ pub fn init() {
         advance,
         lost,
         ends,
-        stuck: || token::ended(flick_abi::card_interface::OrderKind::Idle),
+        stuck,
     });
 }
 
@@ -65,7 +67,7 @@ fn advance(until: Option<u64>) -> Advanced {
         // What has found the ring full.
         token::send_all(machine);
         let (to, kind) = token::advance(machine, until);
-        if kind == flick_abi::card_interface::OrderKind::Ended {
+        if kind == OrderKind::Ended {
             token::ended(kind);
         }
         Advanced {
@@ -86,6 +88,13 @@ fn lost(slot: u32) {
         && token::take_back(loan)
     {
         give_up(loan);
+    }
+}
+
+/// Nothing will happen, but for what threads do beside the order that have harts.
+fn stuck() {
+    if !token::has_loans() {
+        token::ended(OrderKind::Idle);
     }
 }
 

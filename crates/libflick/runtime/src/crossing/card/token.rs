@@ -281,6 +281,11 @@ pub fn loan_of(slot: u32) -> Option<Loan> {
     Loan::from_word(SLOTS[slot as usize].lent.load(SeqCst))
 }
 
+/// Has any thread a hart, where threads are ordered?
+pub fn has_loans() -> bool {
+    SLOTS.iter().any(|slot| slot.lent.load(SeqCst) != 0)
+}
+
 /// The owner of a loan has left its code.
 pub fn give_up(machine: &mut Machine, loan: Loan) {
     leave_code(machine, loan.hart());

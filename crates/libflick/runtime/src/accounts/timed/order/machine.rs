@@ -24,8 +24,9 @@ pub struct Machine {
     pub lost: fn(u32),
     /// The calling thread ends, at its time. Does that concern the machine?
     pub ends: fn() -> bool,
-    /// Owners wait for the machine, which does nothing, and nobody else does.
-    pub stuck: fn() -> !,
+    /// Owners wait for the machine, which does nothing, and nobody else in the order does. Ends the process, if
+    /// that stays so.
+    pub stuck: fn(),
 }
 
 /// What has happened in the machine.
