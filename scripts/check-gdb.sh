@@ -102,16 +102,6 @@ if ! gdb -nx -batch -ex run ./fine-dynamic 2>&1 | grep -q 'exited normally'; the
   skip_tests "gdb cannot start a program here (ptrace)"
 fi
 passed=0 failed=0
-result() { # NAME STATUS
-  if [ "$2" = 0 ]; then
-    passed=$((passed + 1))
-    echo "ok   $1"
-  else
-    failed=$((failed + 1))
-    echo "FAIL $1"
-    sed 's/^/     /' log
-  fi
-}
 # Checks that gdb's output has lines that match the patterns, in this order.
 in_order() { # PATTERN...
   awk 'BEGIN { for (i = 1; i < ARGC; i++) want[i] = ARGV[i]; n = ARGC - 1; ARGC = 1; at = 1 }

@@ -7,16 +7,7 @@ set -uo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
-
-result() { # NAME STATUS
-  if [ "$2" = 0 ]; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAIL $1"
-    sed 's/^/     /' "$work/log"
-  fi
-}
+result_log=$work/log
 # The output must be EXPECTED, lines joined by `;`.
 graph() { # NAME FILE-TEXT EXPECTED ARGUMENTS...
   local name=$1 text=$2 expected=$3

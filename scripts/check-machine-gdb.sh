@@ -51,16 +51,6 @@ clang-19 --target=riscv64-unknown-elf -march=rv64gc -mcmodel=medany -O1 -g -ffre
   -Wl,--image-base=0x80000000 two.c -o two || exit 1
 options=(machine run --firmware two --set harts=2 --set memory=16M --set isa=rv64gcv_zicntr_zvl256b)
 passed=0 failed=0
-result() { # NAME STATUS
-  if [ "$2" = 0 ]; then
-    passed=$((passed + 1))
-    echo "ok   $1"
-  else
-    failed=$((failed + 1))
-    echo "FAIL $1"
-    sed 's/^/     /' log
-  fi
-}
 # Checks that gdb's output has lines that match the patterns, in this order.
 in_order() { # PATTERN...
   awk 'BEGIN { for (i = 1; i < ARGC; i++) want[i] = ARGV[i]; n = ARGC - 1; ARGC = 1; at = 1 }

@@ -16,6 +16,20 @@ skip_tests() { # REASON
   echo "0 passed, 1 failed" && exit 1
 }
 
+# Counts the outcome of a test in `passed` or `failed`, and says it. A failure shows the file that
+# `result_log` names; none if that is empty.
+result_log=log
+result() { # NAME STATUS
+  if [ "$2" = 0 ]; then
+    passed=$((passed + 1))
+    echo "ok   $1"
+  else
+    failed=$((failed + 1))
+    echo "FAIL $1"
+    [ -z "$result_log" ] || sed 's/^/     /' "$result_log"
+  fi
+}
+
 say() { printf '\033[1m==> %s\033[0m\n' "$*"; }
 
 # Makes apt's package lists, if there are none and the user may do so. Otherwise it prints nothing.

@@ -10,16 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
-result() { # NAME STATUS
-  if [ "$2" = 0 ]; then
-    passed=$((passed + 1))
-    echo "ok   $1"
-  else
-    failed=$((failed + 1))
-    echo "FAIL $1"
-    sed 's/^/     /' "$work/log"
-  fi
-}
+result_log=$work/log
 export LD_LIBRARY_PATH=$build/lib/flick FLICK_OFFLOAD=require
 unset FLICK_ENGINE FLICK_TRIGGER FLICK_STATS
 for folder in "$here"/*/; do

@@ -22,19 +22,19 @@ advise() {
   local entries status=0
   entries=$(sed -n 's/ *#.*//; s/^\(nxp\|host\|both\) */\1 /p' "$work/place" | sort | tr '\n' ';')
   [ "$entries" = "$(printf '%s;' "$@")" ] || status=$?
-  verdict "$name: the placement: $entries" "$status"
+  result "$name: the placement: $entries" "$status"
   local said
   said=$(advised 'as advised')
   "$compiler" "${options[@]}" "--flick-place=$work/place" -o "$work/advised"
   "$flick" advise --platform "$platform" -o "$work/place.again" "$work/advised" >"$work/second" 2>"$work/advice"
   cmp -s "$work/output" "$work/second" && status=0 || status=$?
-  verdict "$name: the program does the same" "$status"
+  result "$name: the program does the same" "$status"
   grep -q 'nothing to gain' "$work/advice" && [ ! -e "$work/place.again" ] && status=0 || status=$?
-  verdict "$name: nothing more to move" "$status"
+  result "$name: nothing more to move" "$status"
   # Within a twentieth.
   awk -v said="$said" -v took="$(advised 'as it is')" \
     'BEGIN { exit !(said > 0 && took > 0.95 * said && took < 1.05 * said) }' && status=0 || status=$?
-  verdict "$name: $(advised 'as it is') ps, $said were predicted" "$status"
+  result "$name: $(advised 'as it is') ps, $said were predicted" "$status"
 }
 
 advise 'advice on C' "$here/advise.c" flick-isca20 'both weigh' 'host poke' 'nxp walk'
@@ -46,11 +46,11 @@ advise 'advice where the NxP has no multiplier' "$here/lookup.c" flick-isca20 'n
 "$flick_cc" -O2 -g --flick-timed "$here/advise.c" -o "$work/advised"
 FLICK_PLATFORM=near-memory "$flick" advise -o "$work/place" "$work/advised" 2>"$work/advice" >/dev/null
 grep -q '^ .* main (advise.c:[0-9]*): on the host, where the program begins' "$work/advice" && status=0 || status=$?
-verdict 'advice: main stays' "$status"
+result 'advice: main stays' "$status"
 
 "$flick_cc" -O2 "$here/advise.c" -o "$work/advised"
 rm -f "$work"/place.*
 "$flick" advise --platform near-memory -o "$work/place.none" "$work/advised" >"$work/output" 2>"$work/advice" &&
   status=0 || status=$?
 [ "$status" = 1 ] && grep -q FLK0112 "$work/advice" && [ ! -e "$work/place.none" ] && status=0 || status=1
-verdict 'advice: a program that was not built for it' "$status"
+result 'advice: a program that was not built for it' "$status"

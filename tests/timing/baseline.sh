@@ -20,14 +20,14 @@ for link in -pie -static; do
   before=$(time_of "$work/verdict" '  with nothing placed')
   staying=$(time_of "$work/verdict" 'without migration')
   [ -n "$before" ] && [ "$staying" -gt $((before * 2)) ] && status=0 || status=1
-  verdict "$link: the baseline moves: $staying ps, $before ps with nothing placed" "$status"
+  result "$link: the baseline moves: $staying ps, $before ps with nothing placed" "$status"
   difference=$(sed -n 's/^ Baseline: .*(\([+-][0-9.]*\) %)$/\1/p' "$work/verdict")
   near "$(awk -v d="$difference" 'BEGIN { print 100 + d }')" 100 5 && status=0 || status=1
-  verdict "$link: with nothing placed, against a run with everything on the host: $difference %" "$status"
+  result "$link: with nothing placed, against a run with everything on the host: $difference %" "$status"
   grep -q '^ Placed functions have allocated up to [0-9.]* [KM]iB with malloc' "$work/verdict" &&
     grep -q '^ With nothing placed that is ordinary memory. To the host [0-9,]* accesses to it take' "$work/verdict" &&
     grep -q 'main (baseline.c:[0-9]*) -> parse: .* with nothing placed)' "$work/verdict" && status=0 || status=1
-  verdict "$link: the verdict says why" "$status"
+  result "$link: the verdict says why" "$status"
 done
 "$flick_cc" "${options[@]}" -o "$work/baseline"
 "$flick" record --platform flick-isca20 -o "$work/trace" "$work/baseline" >"$work/output" 2>&1
@@ -36,20 +36,20 @@ grep -q '>with nothing placed<' "$work/page.html" &&
   grep -q 'class="verdict[^>]*>Migration [^<]* with nothing placed[.]' "$work/page.html" &&
   grep -q 'Placed functions have allocated' "$work/page.html" &&
   status=0 || status=1
-verdict 'the page says why' "$status"
+result 'the page says why' "$status"
 # It is to be undone, and only that: the table was NxP memory before.
 rm -f "$work"/place.undo
 "$flick" advise --platform flick-isca20 -o "$work/place.undo" "$work/baseline" >"$work/output" 2>"$work/advice"
 grep -q '^host parse ' "$work/place.undo" && ! grep -q '^host scan ' "$work/place.undo" &&
   grep -q 'what they allocate with malloc (up to .*) is in the host' "$work/advice" && status=0 || status=1
-verdict "advice to undo: $(grep -v '^#' "$work/place.undo" | tr '\n' ';')" "$status"
+result "advice to undo: $(grep -v '^#' "$work/place.undo" | tr '\n' ';')" "$status"
 said=$(time_of "$work/advice" 'as advised')
 "$flick_cc" "${options[@]}" "--flick-place=$work/place.undo" -o "$work/baseline"
 "$flick" stat --platform flick-isca20 -o "$work/verdict" "$work/baseline" >"$work/output"
 cmp -s "$work/expected" "$work/output" && near "$(time_of "$work/verdict" 'with migration')" "$said" 5 && status=0 || status=1
-verdict "undone: $(time_of "$work/verdict" 'with migration') ps, $said were predicted" "$status"
+result "undone: $(time_of "$work/verdict" 'with migration') ps, $said were predicted" "$status"
 ! grep -q 'nothing placed' "$work/verdict" && status=0 || status=1
-verdict 'undone: the baseline does not move' "$status"
+result 'undone: the baseline does not move' "$status"
 
 # Data that nobody has looked at.
 "$flick_cc" -O2 -g -Wall -Werror --flick-timed "$here/ordinary.c" -o "$work/ordinary"
@@ -57,13 +57,13 @@ verdict 'undone: the baseline does not move' "$status"
 accesses=$(sed -n 's/^ No data of this run is in NxP memory: \([0-9,]*\) loads and stores .*/\1/p' "$work/verdict" | tr -d ,)
 # A key, a head and at least a row's key for each probe.
 [ "${accesses:-0}" -gt 250000 ] && [ "$accesses" -lt 1000000 ] && grep -q flick_alloc "$work/verdict" && status=0 || status=1
-verdict "data that was not looked at: $accesses accesses" "$status"
+result "data that was not looked at: $accesses accesses" "$status"
 "$flick" advise --platform flick-isca20 -o "$work/place.none" "$work/ordinary" >"$work/output" 2>"$work/advice"
 grep -q 'nothing to gain by moving functions, with the data where it is' "$work/advice" &&
   grep -q '^ No data of this run is in NxP memory' "$work/advice" &&
   grep -q '^ Most of them: probe (ordinary.c:[0-9]*) ([0-9,]*)' "$work/advice" && status=0 || status=1
-verdict 'advice on such data' "$status"
+result 'advice on such data' "$status"
 "$flick" record --platform flick-isca20 -o "$work/trace" "$work/ordinary" >"$work/output" 2>&1
 "$flick" report -i "$work/trace" -o "$work/page.html" >>"$work/output"
 grep -q 'No data of this run is in NxP memory' "$work/page.html" && status=0 || status=1
-verdict 'the page on such data' "$status"
+result 'the page on such data' "$status"

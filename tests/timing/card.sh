@@ -68,5 +68,5 @@ card_times() {
 if [ -e "$build/lib/flick/card/kernel-host.elf" ]; then
   status=0
   card_times || status=$?
-  verdict "times on a card" "$status"
+  result "times on a card" "$status"
 fi

@@ -31,7 +31,7 @@ all_on_harts() {
         else
           cmp "$name" "$folder/output" || status=1
         fi
-        verdict "$form of $threads threads on $harts harts: $1 run" "$status"
+        result "$form of $threads threads on $harts harts: $1 run" "$status"
       done
     done
   done
@@ -68,7 +68,7 @@ threads_wait_for_harts() {
 if [ -e "$build/lib/flick/card/kernel-host.elf" ]; then
   status=0
   threads_wait_for_harts || status=$?
-  verdict "waiting for harts of a card" "$status"
+  result "waiting for harts of a card" "$status"
   all_on_harts first
   all_on_harts second
   loaded all_on_harts loaded

@@ -16,7 +16,7 @@ for level in -O1 -O2 -Os; do
     profile_of estimate record expected
     profile_of estimate_there record.there output
     cmp -s "$work/expected" "$work/output" && status=0 || status=1
-    verdict "estimates $level: the programs do the same" "$status"
+    result "estimates $level: the programs do the same" "$status"
     # Within a twentieth, each.
     awk 'FNR == NR { if ($1 == "timed-function") said[$9] = $5; next }
       $1 == "timed-function" && $2 == "nxp" {
@@ -25,6 +25,6 @@ for level in -O1 -O2 -Os; do
         else printf "%s: %d ps, %d were predicted\n", $9, $5, said[$9]
       }
       END { exit good != '${#functions[@]}' }' "$work/record" "$work/record.there" >"$work/off" && status=0 || status=1
-    verdict "estimates $level on $platform: $(tr '\n' ';' <"$work/off")" "$status"
+    result "estimates $level on $platform: $(tr '\n' ';' <"$work/off")" "$status"
   done
 done

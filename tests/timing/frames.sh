@@ -11,9 +11,9 @@ for link in -pie -static; do
   "$flick_cxx" -O2 -g -Wall -Werror --flick-timed $code $link "$here/frames.cpp" -o "$work/frames"
   frames_on_nxp "$work/frames" 20 >"$work/few" && frames_on_nxp "$work/frames" 200 >"$work/many" &&
     cmp "$work/few" "$work/many" && status=0 || status=1
-  verdict "$link: the frames of samples do not grow with the calls" "$status"
+  result "$link: the frames of samples do not grow with the calls" "$status"
   [ "$status" = 0 ] || diff "$work/few" "$work/many" | head -20 || true
   # A function that is called by a pointer has its name.
   grep -q ' <title>leaf $' "$work/many" && ! grep -q '<title>[?]' "$work/many" && status=0 || status=1
-  verdict "$link: every frame has a name" "$status"
+  result "$link: every frame has a name" "$status"
 done

@@ -22,7 +22,7 @@ for link in -pie -static; do
     clock=virtual status=0
     [ "$form" != real-clock ] || clock=real
     FLICK_CLOCK=$clock says "$form" "$call" || status=$?
-    verdict "$link, $form: ${call//\\/}" "$status"
+    result "$link, $form: ${call//\\/}" "$status"
     [ "$status" = 0 ] || cat "$work/output"
   done <<'END'
 cancelled exact

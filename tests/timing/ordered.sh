@@ -11,7 +11,7 @@ for link in -pie -static; do
     for threads in 2 4 16 64; do
       status=0
       FLICK_PLATFORM=$work/latency.toml timeout 60 "$work/ordered" "$form" "$threads" >"$work/output" || status=$?
-      verdict "$link, closed form: $threads threads, $form" "$status"
+      result "$link, closed form: $threads threads, $form" "$status"
       [ "$status" = 0 ] || cat "$work/output"
     done
   done
@@ -22,14 +22,14 @@ for link in -pie -static; do
       for busy in idle loaded; do
         status=0
         $busy same 10 "$work/ordered" "$form" 16 any || status=$?
-        verdict "$platform $link: the same prediction of 16 threads, $form, $busy" "$status"
+        result "$platform $link: the same prediction of 16 threads, $form, $busy" "$status"
       done
     done
     for threads in 1 4 16 64; do
       for busy in idle loaded; do
         status=0
         $busy same 10 "$work/ordered_of_cxx" "$threads" || status=$?
-        verdict "$platform $link: the same prediction of a pool of $threads threads, $busy" "$status"
+        result "$platform $link: the same prediction of a pool of $threads threads, $busy" "$status"
       done
     done
   done

@@ -13,15 +13,7 @@ work=$build/test/timing-threads
 mkdir -p "$work"
 cd "$work"
 passed=0 failed=0
-verdict() { # NAME STATUS
-  if [ "$2" = 0 ]; then
-    passed=$((passed + 1))
-    echo "ok   $1"
-  else
-    failed=$((failed + 1))
-    echo "FAIL $1"
-  fi
-}
+result_log=
 . "$here/same_prediction.sh"
 runs=20
 if [ "${1:-}" = --runs ]; then runs=$2 && shift 2; fi
@@ -52,12 +44,12 @@ compare() { # NAME PROGRAM ARGUMENTS…
   for busy in idle loaded; do
     status=0
     $busy same "$runs" "$@" || status=$?
-    verdict "$runs runs, $busy: $name" "$status"
+    result "$runs runs, $busy: $name" "$status"
     cp first "first-$busy" 2>/dev/null || true
   done
   status=0
   cmp -s first-idle first-loaded || status=1
-  verdict "the same idle and loaded: $name" "$status"
+  result "the same idle and loaded: $name" "$status"
 }
 
 platform=near-memory

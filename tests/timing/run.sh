@@ -7,15 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$build/test/timing
 mkdir -p "$work"
 passed=0 failed=0
-
-verdict() {
-  if [ "$2" = 0 ]; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAILED: $1"
-  fi
-}
+result_log=
 
 # platform NAME KEY=VALUE…: makes a platform in which all other costs are 0
 platform() {
@@ -46,7 +38,7 @@ for form in "${@:-latency bandwidth instructions tlb cache link free}"; do
   for form in $form; do
     status=0
     FLICK_PLATFORM=$work/$form.toml "$work/closed_forms" "$form" || status=$?
-    verdict "closed form: $form" "$status"
+    result "closed form: $form" "$status"
   done
 done
 [ $# = 0 ] || exit "$((failed > 0))"
@@ -60,7 +52,7 @@ for link in -pie -static; do
     for program in threads threads_of_cxx; do
       status=0
       FLICK_PLATFORM=$work/latency.toml "$work/$program" || status=$?
-      verdict "$program $link, run $run" "$status"
+      result "$program $link, run $run" "$status"
     done
   done
 done
@@ -84,7 +76,7 @@ time_line() {
 }
 status=0
 time_line || status=$?
-verdict "the time line of threads" "$status"
+result "the time line of threads" "$status"
 
 # The prediction of a run does not depend on where and how it runs.
 prediction() {
@@ -128,7 +120,7 @@ for platform in flick-isca20 near-memory; do
     while read -r name command; do
       prediction $command >"$work/again" || true
       cmp -s "$work/first" "$work/again" && status=0 || status=$?
-      verdict "$platform $link: the same prediction $name" "$status"
+      result "$platform $link: the same prediction $name" "$status"
       [ "$status" = 0 ] || diff "$work/first" "$work/again" | head -6 || true
     done <<END
 again env

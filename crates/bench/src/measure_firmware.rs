@@ -4,15 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use flick_abi::settings::{BACKEND, MACHINE, PLATFORM};
 use flick_driver::Error;
 
 use crate::firmware::{
     self, Both, COUNTS, EvenRow, FEW_COUNTS, Results, SWEEPS, Searched, Setting, Threaded, WITHOUT,
 };
-use crate::measure_paper::{FITTED, PAPER as ON, build, build_program};
-use crate::paper::{Chase, DATASETS, Dataset, Null, PAUSE, Search};
+use crate::measure_paper::{FITTED, Graphs, PAPER as ON, build, build_program};
+use crate::paper::{Chase, Null, PAUSE, Search};
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
 use crate::{measured, scratch, variable};
 
@@ -26,11 +25,8 @@ pub struct Options {
         default_value = "bench/paper/results/firmware"
     )]
     output: PathBuf,
-    /// Only these graphs of Table IV; the largest takes some 2.5 GiB of memory
-    #[arg(long, value_name = "GRAPH", value_delimiter = ',',
-          value_parser = PossibleValuesParser::new(DATASETS.map(|data| data.name)),
-          default_values = DATASETS.map(|data| data.name))]
-    graphs: Vec<String>,
+    #[command(flatten)]
+    graphs: Graphs,
     /// Fewer calls and lengths, and the smallest graph only
     #[arg(long, conflicts_with = "graphs")]
     quick: bool,
@@ -84,16 +80,6 @@ fn both(
 }
 
 impl Options {
-    fn datasets(&self) -> Vec<&'static Dataset> {
-        let all = DATASETS.iter();
-        match self.quick {
-            true => all.take(1).collect(),
-            false => all
-                .filter(|data| self.graphs.iter().any(|name| name == data.name))
-                .collect(),
-        }
-    }
-
     fn threads_and_harts(&self) -> impl Iterator<Item = (usize, usize)> {
         let counts: &[usize] = match self.quick {
             true => &FEW_COUNTS,
@@ -128,7 +114,7 @@ fn steps(options: &Options) -> Vec<Step> {
         let what = format!("chase-{pause:.0}us");
         steps.extend(both("chase", &arguments, ON, &as_it_is, &what));
     }
-    for data in options.datasets() {
+    for data in options.graphs.chosen(options.quick) {
         for platform in [ON, FITTED] {
             let arguments = ["-n", "1", "-g", data.name];
             let what = format!("bfs-{platform}-{}", data.name);
@@ -226,7 +212,7 @@ fn collect(options: &Options, raw: &Path) -> Result<Results, Error> {
         .map(|(what, _)| null(&format!("without-{what}")))
         .collect();
     let mut graphs = vec![];
-    for dataset in options.datasets() {
+    for dataset in options.graphs.chosen(options.quick) {
         let search = |platform: &str| {
             let what = format!("bfs-{platform}-{}", dataset.name);
             read_both(raw, &what, Search::parse)

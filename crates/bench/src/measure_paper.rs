@@ -34,11 +34,8 @@ pub struct Options {
     /// Where tables, figures and what the programs print (raw/) go
     #[arg(short, long, value_name = "DIR", default_value = "bench/paper/results")]
     output: PathBuf,
-    /// Only these graphs of Table IV; the largest takes some 2.5 GiB of memory
-    #[arg(long, value_name = "GRAPH", value_delimiter = ',',
-          value_parser = PossibleValuesParser::new(DATASETS.map(|data| data.name)),
-          default_values = DATASETS.map(|data| data.name))]
-    graphs: Vec<String>,
+    #[command(flatten)]
+    graphs: Graphs,
     /// Read SNAP's files, plain or .gz, of this directory; those that are not there are made up
     /// with as many vertices and edges
     #[arg(long, value_name = "DIR")]
@@ -52,6 +49,27 @@ pub struct Options {
     /// Run nothing: make the tables of what is in raw/
     #[arg(long)]
     only_report: bool,
+}
+
+/// Which graphs are searched.
+#[derive(Args)]
+pub struct Graphs {
+    /// Only these graphs of Table IV; the largest takes some 2.5 GiB of memory
+    #[arg(long, value_name = "GRAPH", value_delimiter = ',',
+          value_parser = PossibleValuesParser::new(DATASETS.map(|data| data.name)),
+          default_values = DATASETS.map(|data| data.name))]
+    graphs: Vec<String>,
+}
+
+impl Graphs {
+    /// Those that were named; the smallest alone for a quick run.
+    pub fn chosen(&self, is_quick: bool) -> Vec<&'static Dataset> {
+        let named = |data: &&Dataset| self.graphs.iter().any(|name| name == data.name);
+        match is_quick {
+            true => DATASETS.iter().take(1).collect(),
+            false => DATASETS.iter().filter(named).collect(),
+        }
+    }
 }
 
 /// Other papers than Flick's, and other worlds.
@@ -84,7 +102,7 @@ impl Options {
                 chase_calls: "4",
                 step: "16",
                 iterations: "2".into(),
-                datasets: vec![&DATASETS[0]],
+                datasets: self.graphs.chosen(true),
             };
         }
         Extent {
@@ -92,10 +110,7 @@ impl Options {
             chase_calls: "32",
             step: "4",
             iterations: self.iterations.to_string(),
-            datasets: DATASETS
-                .iter()
-                .filter(|data| self.graphs.iter().any(|name| name == data.name))
-                .collect(),
+            datasets: self.graphs.chosen(false),
         }
     }
 }

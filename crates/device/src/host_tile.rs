@@ -479,9 +479,15 @@ impl Device for HostTile {
         if ring.len() + coming.len() >= RING {
             return 0;
         }
-        coming.insert((time, *came), Bytes(descriptor.to_vec()));
+        let descriptor = Bytes(descriptor.to_vec());
         *came += 1;
-        self.let_come(around);
+        if time <= around.now() && coming.is_empty() {
+            ring.push_back(descriptor);
+            self.go_on(around);
+        } else {
+            coming.insert((time, *came - 1), descriptor);
+            self.let_come(around);
+        }
         bytes.len()
     }
 

@@ -1,5 +1,5 @@
 //! What ran on the harts of a card: its lines of the record, and its text.
-use std::fmt::{self, Formatter, Write};
+use std::fmt::{self, Formatter};
 
 use flick_names::Demangle;
 
@@ -170,23 +170,21 @@ impl Card {
             .filter(is_same)
             .filter(|o| o.hart != ran.hart);
         let came: u64 = left_others.map(|other| other.moves).sum();
-        let mut why = String::new();
+        let mut why = Vec::new();
         if ran.calls.count > 0 {
-            why += "the kernel chose it";
+            why.push("the kernel chose it".to_owned());
         }
         if came > 0 && ran.moves == 0 {
-            let and = if why.is_empty() { "" } else { "; " };
-            let _ = write!(why, "{and}it has an instruction that other harts lack");
+            why.push("it has an instruction that other harts lack".to_owned());
         }
         if ran.moves > 0 {
-            let and = if why.is_empty() { "" } else { "; " };
             let times = counted(ran.moves, "time");
-            let _ = write!(why, "{and}left {times} for an instruction that it lacks");
+            why.push(format!("left {times} for an instruction that it lacks"));
         }
         if why.is_empty() {
-            why += "the kernel moved it there";
+            why.push("the kernel moved it there".to_owned());
         }
-        why
+        why.join("; ")
     }
 }
 

@@ -175,14 +175,13 @@ impl Driver {
 
     /// A descriptor for the card, which comes at this time in a timed run. False: the ring is full.
     pub fn send(&mut self, descriptor: &Descriptor, time: u64) -> bool {
-        let bytes = descriptor.bytes();
         let time = match self.clock.is_timed() {
             true => self.clock.of_owner(time),
             false => self.machine.now(),
         };
         let is_busy = self.busy.contains(&descriptor.owner);
         let time = time + if is_busy { PAUSE } else { 0 };
-        let is_sent = self.machine.descriptor_at(self.host, &bytes, time);
+        let is_sent = self.machine.descriptor_at(self.host, descriptor, time);
         if is_sent && is_busy {
             self.busy.retain(|&owner| owner != descriptor.owner);
         }

@@ -1,7 +1,7 @@
 //! Harts whose code others execute: code of host programs (`docs/card.md`). In front of it the machine
 //! lends the hart, which does nothing more until it is back. Other harts may go on meanwhile, and may be
 //! lent, too.
-use flick_abi::descriptor::{HOST_MODE, OWNER_BITS, OWNER_LEFT};
+use flick_abi::descriptor::{DESCRIPTOR_SIZE, Descriptor, HOST_MODE, OWNER_BITS, OWNER_LEFT};
 use flick_engine::Hart;
 
 use flick_device::Time;
@@ -165,9 +165,12 @@ impl Machine<'_> {
 
     /// A descriptor from outside for the card, by the board of the host's tile, at a virtual time that may be
     /// to come. False: its ring is full.
-    pub fn descriptor_at(&mut self, host: &Board, bytes: &[u8], time: Time) -> bool {
+    pub fn descriptor_at(&mut self, host: &Board, descriptor: &Descriptor, time: Time) -> bool {
         let now = self.wiring.now();
-        let mut bytes = [bytes, &time.to_le_bytes()].concat();
+        // On the stack: each crossing comes here.
+        let mut bytes = [0; DESCRIPTOR_SIZE + size_of::<Time>()];
+        bytes[..DESCRIPTOR_SIZE].copy_from_slice(&descriptor.bytes());
+        bytes[DESCRIPTOR_SIZE..].copy_from_slice(&time.to_le_bytes());
         let (word, bits, left) = self.lent.corrupts;
         if left > 0
             && let Some(place) = bytes.get_mut(8 * word..8 * word + 8)

@@ -1,5 +1,8 @@
 //! Machine files that tests write.
+use std::io::Write;
 use std::path::PathBuf;
+
+use tempfile::NamedTempFile;
 
 /// Writes a machine file, in which each figure is an assumption, and returns its path.
 pub fn write(name: &str, text: &str) -> String {
@@ -9,7 +12,10 @@ pub fn write(name: &str, text: &str) -> String {
         .lines()
         .map(|line| format!("{line}{}\n", source(line)))
         .collect();
-    std::fs::write(&path, text).unwrap();
+    // Tests that run at the same time may write the same file: a reader sees all of it.
+    let mut new = NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    new.write_all(text.as_bytes()).unwrap();
+    new.persist(&path).unwrap();
     path.into_os_string().into_string().unwrap()
 }
 

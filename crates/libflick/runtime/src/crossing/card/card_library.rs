@@ -123,10 +123,8 @@ impl Machine {
 
     /// Instructions of the card's own code so far: of all harts without those of owners.
     pub fn own_instructions(&mut self) -> u64 {
-        let mut all = [0; 5];
-        // SAFETY: as above.
-        STACK.call(|| unsafe { (self.0.counts)(&mut all) });
-        all[0].saturating_sub(all[1])
+        let [all, owners, ..] = self.counts();
+        all.saturating_sub(owners)
     }
 
     /// The process is a child of `fork`.

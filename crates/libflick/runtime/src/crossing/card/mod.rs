@@ -76,7 +76,7 @@ static MASK: AtomicU64 = AtomicU64::new(0);
 pub fn before_fork() {
     if crossing_code::on_card() {
         let mask = signal_mask::block_all();
-        owner::begin_fork();
+        owner::hold();
         MASK.store(mask, Ordering::Relaxed);
     }
 }
@@ -85,7 +85,7 @@ pub fn before_fork() {
 pub fn after_fork_in_parent() {
     if crossing_code::on_card() {
         let mask = MASK.load(Ordering::Relaxed);
-        token::end_fork();
+        token::release();
         signal_mask::change_mask(libc::SIG_SETMASK, mask);
     }
 }

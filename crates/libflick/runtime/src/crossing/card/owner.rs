@@ -64,18 +64,18 @@ unsafe extern "C" fn thread_ends(value: *mut c_void) {
     Owner(value as usize as u32 - 1).end();
 }
 
-/// In front of `fork`: keeps others out of the machine.
-pub fn begin_fork() {
+/// Keeps others out of the machine, until [`token::release`].
+pub fn hold() {
     let owner = Owner::if_any();
     match owner.and_then(Owner::take_loan) {
         Some(loan) if token::take_back(loan) => {
             if order::is_on() {
-                token::begin_fork();
+                token::hold();
             }
             // SAFETY: the thread has the token, and blocks all signals.
             token::give_up(&mut unsafe { Machine::get() }, loan);
         }
-        _ => token::begin_fork(),
+        _ => token::hold(),
     }
 }
 

@@ -19,10 +19,10 @@ pub fn card() -> Card {
     };
     let rows = {
         let _blocked = BlockedSignals::new();
-        owner::begin_fork();
+        owner::hold();
         // SAFETY: the thread has the token, and blocks all signals.
         let rows = take(&mut unsafe { Machine::get() }, &mut card);
-        token::end_fork();
+        token::release();
         rows
     };
     // Those of closed modules have no names any more.

@@ -125,12 +125,23 @@ impl Loan {
 
     const ORDERED: u64 = 1 << 15;
 
+    /// Has its thread the token, too?
+    fn has_token(self) -> bool {
+        self.0 & Self::ORDERED == 0
+    }
+
     /// The word that has it.
     fn place(self) -> &'static AtomicU64 {
-        match self.0 & Self::ORDERED {
-            0 => &LENT,
-            _ => &SLOTS[(self.0 & (Self::ORDERED - 1)) as usize].lent,
+        match self.has_token() {
+            true => &LENT,
+            false => &SLOTS[(self.0 & (Self::ORDERED - 1)) as usize].lent,
         }
+    }
+
+    /// Ends it. The token is the calling thread's then, if its thread had that. False: another one has ended it.
+    fn end(self) -> bool {
+        let place = self.place();
+        place.compare_exchange(self.0, 0, SeqCst, SeqCst).is_ok()
     }
 
     pub fn hart(self) -> u32 {
@@ -262,11 +273,10 @@ pub fn lend(slot: u32, hart: u32, turn: &Turn) -> Loan {
 /// The calling thread comes back to the machine, and has the token. False: another one has taken it away.
 #[must_use]
 pub fn take_back(loan: Loan) -> bool {
-    let place = loan.place();
-    let is_back = place.compare_exchange(loan.0, 0, SeqCst, SeqCst).is_ok();
-    if is_back && order::is_on() && std::ptr::eq(place, &LENT) {
+    let is_back = loan.end();
+    if is_back && order::is_on() && loan.has_token() {
         // The order has begun in a handler, which has interrupted the code.
-        TAKEN.store(0, SeqCst);
+        put_down();
     }
     is_back
 }
@@ -310,8 +320,8 @@ fn leave_code(machine: &mut Machine, hart: u32) {
     machine.executed(&left, &registers);
 }
 
-/// Takes the token for a thread that forks, and keeps it. It has none.
-pub fn begin_fork() {
+/// Takes the token for a thread that keeps the others out (as around `fork`). It has none.
+pub fn hold() {
     FORKS.store(1, SeqCst);
     take_when_free();
     FORKS.store(0, SeqCst);
@@ -324,7 +334,7 @@ pub(super) fn take_when_free() {
         let lent = LENT.load(SeqCst);
         if lent != seen {
             (seen, since) = (lent, Instant::now());
-        } else if lent != 0 && since.elapsed() > PATIENCE && take_back(Loan(lent)) {
+        } else if lent != 0 && since.elapsed() > PATIENCE && Loan(lent).end() {
             // SAFETY: the thread has the token.
             give_up(&mut unsafe { Machine::get() }, Loan(lent));
             break;
@@ -338,8 +348,8 @@ pub(super) fn put_down() {
     TAKEN.store(0, SeqCst);
 }
 
-/// The parent goes on.
-pub fn end_fork() {
+/// Behind [`hold`]: the others go on.
+pub fn release() {
     match order::is_on() {
         true => put_down(),
         false => drop(drive(None)),
@@ -580,7 +590,7 @@ fn wait(slot: u32) -> Come {
             continue;
         }
         // The same loan as all that time ago.
-        if take_back(Loan(lent)) {
+        if Loan(lent).end() {
             // SAFETY: the thread has the token.
             give_up(&mut unsafe { Machine::get() }, Loan(lent));
             if drive(Some(slot)) {
