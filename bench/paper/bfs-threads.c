@@ -1,7 +1,7 @@
-/* Table IV of the Flick paper (ISCA 2020) by several threads: a breadth-first search in levels, as Graph500's
- * reference for OpenMP does it. The threads share each level, claim a vertex by an atomic access, and meet
- * behind the level. Each executes its part of the whole traversal on the NxP, and calls a host function for
- * every vertex that it finds.
+/* Table IV of the Flick paper (ISCA 2020) by several threads: a breadth-first search in levels, as
+ * Graph500's reference for OpenMP does it. The threads share each level, claim a vertex by an
+ * atomic access, and meet behind the level. Each executes its part of the whole traversal on the
+ * NxP, and calls a host function for every vertex that it finds.
  *
  *   bfs-threads [-t THREADS] [-s SOURCE] (-f FILE | -g GRAPH)
  *

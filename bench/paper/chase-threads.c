@@ -1,10 +1,10 @@
-/* Figure 5a of the Flick paper (ISCA 2020) with several threads: each follows a list of its own, as chase.c
- * does.
+/* Figure 5a of the Flick paper (ISCA 2020) with several threads: each follows a list of its own, as
+ * chase.c does.
  *
  *   chase-threads [-t THREADS] [-c CALLS] [-l LONGEST] [-m MIB]
  *
- * prints as chase.c does, for lengths that double: microseconds of virtual time from the first thread's
- * beginning to the last one's end, per call of a thread. */
+ * prints as chase.c does, for lengths that double: microseconds of virtual time from the first
+ * thread's beginning to the last one's end, per call of a thread. */
 #define _GNU_SOURCE
 #include "measure.h"
 #include "ring.h"

@@ -1,4 +1,5 @@
-/* The list of Figure 5, and the function on the NxP that follows it. A program includes this once. */
+/* The list of Figure 5, and the function on the NxP that follows it. A program includes this once.
+ */
 #ifndef PAPER_RING_H
 #define PAPER_RING_H
 

@@ -1,5 +1,5 @@
-/* A graph as compressed sparse rows in NxP-local memory, for the searches of Table IV. A program includes this
- * once. */
+/* A graph as compressed sparse rows in NxP-local memory, for the searches of Table IV. A program
+ * includes this once. */
 #ifndef PAPER_ROWS_H
 #define PAPER_ROWS_H
 
@@ -106,8 +106,8 @@ static int64_t print_degrees(size_t vertices, size_t entries) {
   return busiest;
 }
 
-/* Loads the graph of FILE, or the synthetic one of NAME, and prints facts of it. Returns SOURCE, or the vertex
- * with the most neighbours if that is below 0. */
+/* Loads the graph of FILE, or the synthetic one of NAME, and prints facts of it. Returns SOURCE, or
+ * the vertex with the most neighbours if that is below 0. */
 static int64_t load_rows(const char *file, const char *name, int64_t source) {
   edges graph = file ? read_snap(file) : synthetic(name);
   size_t entries = make_rows(&graph);

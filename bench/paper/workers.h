@@ -1,5 +1,5 @@
-/* Threads that do a part of the work each, and the virtual time that all of it takes. A program includes this
- * once. */
+/* Threads that do a part of the work each, and the virtual time that all of it takes. A program
+ * includes this once. */
 #ifndef PAPER_WORKERS_H
 #define PAPER_WORKERS_H
 
@@ -27,8 +27,8 @@ static void *works(void *own) {
   return NULL;
 }
 
-/* Lets COUNT threads do WHAT at once, each with its number: the time from the first one's beginning to the last
- * one's end. */
+/* Lets COUNT threads do WHAT at once, each with its number: the time from the first one's beginning
+ * to the last one's end. */
 static prediction at_once(size_t count, void (*what)(size_t)) {
   work = what;
   pthread_barrier_init(&together, NULL, (unsigned)count);

@@ -1,5 +1,5 @@
-/* Threads on harts of a card, in virtual time: `card_threads FORM THREADS`. It prints what each thread has
- * seen, in picoseconds. tests/timing/card_threads.sh runs it, and knows the formulas. */
+/* Threads on harts of a card, in virtual time: `card_threads FORM THREADS`. It prints what each
+ * thread has seen, in picoseconds. tests/timing/card_threads.sh runs it, and knows the formulas. */
 #include <flick.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -113,7 +113,8 @@ static void *queues(void *number) {
   }
 }
 
-/* Each thread's turn is told by an atomic variable: odd ones look on the host, even ones in NxP code. */
+/* Each thread's turn is told by an atomic variable: odd ones look on the host, even ones in NxP
+ * code. */
 static atomic_long turn;
 
 FLICK_NXP __attribute__((noinline)) static void turns_on_nxp(long own, long of, long rounds) {
@@ -175,7 +176,7 @@ static void *measured(void *number) {
 static const struct {
   const char *name;
   void *(*run)(void *);
-} forms[] = {{"one", one},       {"calls", calls}, {"locks", locks}, {"callbacks", callbacks},
+} forms[] = {{"one", one},      {"calls", calls}, {"locks", locks}, {"callbacks", callbacks},
              {"queue", queues}, {"turns", turns}, {"adds", adds},   {"nested", nested}};
 
 int main(int count, char **arguments) {

@@ -45,6 +45,11 @@ pub fn set_machine(machine: Machine) {
     let _ = MACHINE.set(machine);
 }
 
+/// Is there one?
+pub fn is_there() -> bool {
+    MACHINE.get().is_some()
+}
+
 /// The order begins: the machine is in it, if there is one.
 pub fn enter_machine() {
     let Some(machine) = MACHINE.get() else { return };
@@ -166,10 +171,34 @@ impl MachineTurn {
         let now = now();
         let slot = with(Some(outer), |shared| shared.enter(now));
         slot.adopt();
-        watchdog::park(slot);
-        Self {
+        let turn = Self {
             here: Here { slot, call },
             outer: Some(outer),
+        };
+        turn.park();
+        turn
+    }
+
+    /// Sleeps until the token comes.
+    fn park(&self) {
+        let slot = self.here.slot;
+        let Some(outer) = self.outer else {
+            return watchdog::park(slot);
+        };
+        loop {
+            // The token that comes to the interrupted code meanwhile goes on, until the handler is done with it.
+            with(Some(slot), |shared| {
+                if shared.token.holder() == Some(outer.thread) {
+                    shared.token.lose();
+                    outer.take();
+                }
+            });
+            if slot.take() {
+                return;
+            }
+            if slot.sleep() {
+                watchdog::look();
+            }
         }
     }
 
@@ -181,7 +210,7 @@ impl MachineTurn {
             shared.set_machine(next);
             shared.token.wait(slot.thread, Key::Owner(owner), now, None);
         });
-        watchdog::park(slot);
+        self.park();
     }
 
     /// The machine has been changed, and goes on at `next`.
@@ -205,7 +234,14 @@ impl Drop for MachineTurn {
         if let Some(outer) = self.outer {
             outer.adopt();
             let thread = self.here.slot.thread;
-            with(None, |shared| shared.token.end(thread));
+            let now = now();
+            with(None, |shared| {
+                shared.token.end(thread);
+                if shared.token.is_away(outer.thread) {
+                    outer.take();
+                    shared.token.pass(outer.thread, now);
+                }
+            });
         }
     }
 }

@@ -10,6 +10,7 @@ use super::super::sums::Times;
 use super::fork_lock::ForkLock;
 use super::machine;
 use super::slot::Slot;
+use crate::os::signal_mask::BlockedSignals;
 
 /// What a thread waits for, by address or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,8 +81,10 @@ pub fn with<R>(own: Option<&Slot>, f: impl FnOnce(&mut Shared) -> R) -> R {
     result
 }
 
-/// What is done under the lock.
+/// What is done under the lock. Where there is a card, a handler may come to the order while the thread that it
+/// has interrupted is in the order's code.
 pub fn locked<R>(f: impl FnOnce(&mut Shared) -> R) -> R {
+    let _blocked = machine::is_there().then(BlockedSignals::new);
     SHARED.with(|shared| f(shared.get_or_insert_default()))
 }
 
