@@ -98,6 +98,7 @@ busy() {
   return "$status"
 }
 . "$here/card.sh"
+. "$here/card_threads.sh"
 to_pipe() { "$@" | cat; }
 other_record() {
   local long=$work/a-record-with-a-much-longer-name-than-the-other-one-has

@@ -52,6 +52,8 @@ pub enum OrderKind {
     Reset = 4,
     /// Its harts execute without end, and nothing comes of it.
     Endless = 5,
+    /// What comes next is not before the time up to which the machine was to run.
+    Later = 6,
 }
 
 /// See [`OrderKind`].
@@ -71,6 +73,9 @@ pub struct Order {
     /// The virtual time at which the hart has come to the code, or the message to the host, or the machine to
     /// its end. Picoseconds since the machine was booted.
     pub time: u64,
+    /// Of [`OrderKind::Run`] in a timed run: how long all harts executed code of others, while the owner's
+    /// descriptor waited. Picoseconds.
+    pub waited: u64,
     /// Of [`OrderKind::Message`].
     pub message: Descriptor,
 }
@@ -176,6 +181,9 @@ pub struct Executed {
     pub value: u64,
 }
 
+/// No time, where there may be one.
+pub const NO_TIME: u64 = u64::MAX;
+
 /// What the library does. One thread calls at a time, with all signals blocked. Nothing waits.
 #[repr(C)]
 pub struct Functions {
@@ -184,8 +192,13 @@ pub struct Functions {
     /// A descriptor for the card, which comes at a virtual time in a timed run. False: the ring is full; it
     /// has room again after some `advance`.
     pub send: unsafe extern "C" fn(&Descriptor, time: u64) -> bool,
-    /// Runs the machine up to what comes next.
-    pub advance: unsafe extern "C" fn(&mut Order),
+    /// Runs the machine up to what comes next, or, in a timed run, up to a time ([`NO_TIME`]: without end).
+    pub advance: unsafe extern "C" fn(&mut Order, until: u64),
+    /// When the machine goes on by itself; [`NO_TIME`]: not without a descriptor, or a hart that is back.
+    pub next: unsafe extern "C" fn() -> u64,
+    /// Until when the owner of a lent hart, who is at a time, may execute its code in a timed run, if others
+    /// are at theirs. That time itself, or one before: the hart has to come back.
+    pub until: unsafe extern "C" fn(hart: u32, at: u64, others: u64) -> u64,
     /// Loads the registers of a hart that is lent into a `flick_engine::Hart`: x, f and pc.
     pub registers: unsafe extern "C" fn(hart: u32, registers: *mut c_void),
     /// An owner has executed code on a hart that is lent, which is back with these registers (a

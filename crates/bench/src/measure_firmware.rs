@@ -7,8 +7,10 @@ use clap::Args;
 use flick_abi::settings::{BACKEND, MACHINE, PLATFORM};
 use flick_driver::Error;
 
-use crate::firmware::{self, Both, EvenRow, Results, SWEEPS, Searched, Setting, WITHOUT};
-use crate::measure_paper::{FITTED, Graphs, PAPER as ON, build};
+use crate::firmware::{
+    self, Both, COUNTS, EvenRow, FEW_COUNTS, Results, SWEEPS, Searched, Setting, Threaded, WITHOUT,
+};
+use crate::measure_paper::{FITTED, Graphs, PAPER as ON, build, build_program};
 use crate::paper::{Chase, Null, PAUSE, Search};
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
 use crate::{measured, scratch, variable};
@@ -52,6 +54,14 @@ fn file(what: &str, world: usize) -> String {
     format!("{what}-{}.csv", WORLDS[world])
 }
 
+/// The programs with several threads.
+const CHASE: &str = "chase-threads";
+const SEARCH: &str = "bfs-threads";
+
+fn threaded_file(program: &str, threads: usize, harts: usize) -> String {
+    format!("{program}-{threads}-on-{harts}.csv")
+}
+
 /// A step in each world, by what is set of platform and machine.
 fn both(
     program: &'static str,
@@ -67,6 +77,17 @@ fn both(
         machine: (world == 1).then(|| format!("{ON}{}", set.machine)),
         file: file(what, world),
     })
+}
+
+impl Options {
+    fn threads_and_harts(&self) -> impl Iterator<Item = (usize, usize)> {
+        let counts: &[usize] = match self.quick {
+            true => &FEW_COUNTS,
+            false => &COUNTS,
+        };
+        let pairs = |&threads| counts.iter().map(move |&harts| (threads, harts));
+        counts.iter().flat_map(pairs)
+    }
 }
 
 fn steps(options: &Options) -> Vec<Step> {
@@ -100,6 +121,28 @@ fn steps(options: &Options) -> Vec<Step> {
             steps.extend(both("bfs", &arguments, platform, &as_it_is, &what));
         }
     }
+    for (threads, harts) in options.threads_and_harts() {
+        let (calls, longest, graph) = match options.quick {
+            true => ("2", "256", "2000,10000"),
+            false => ("8", "1024", "epinions"),
+        };
+        let words = threads.to_string();
+        let mut on_harts = |program: &'static str, arguments: &[&str]| {
+            let own = ["-t", &words].into_iter();
+            steps.push(Step {
+                program,
+                arguments: own
+                    .chain(arguments.iter().copied())
+                    .map(str::to_owned)
+                    .collect(),
+                platform: ON.into(),
+                machine: Some(format!("{HARTS},tile.nxp.hart.core.count={harts}")),
+                file: threaded_file(program, threads, harts),
+            });
+        };
+        on_harts(CHASE, &["-c", calls, "-l", longest]);
+        on_harts(SEARCH, &["-g", graph]);
+    }
     for sweep in SWEEPS {
         for value in sweep.values {
             let arguments = ["-c", "4", "-s", "4", "-l", "256"];
@@ -124,6 +167,8 @@ pub fn run(options: &Options) -> Result<(), Error> {
 fn measure(options: &Options, raw: &Path) -> Result<(), Error> {
     let dir = scratch()?;
     build(dir.path())?;
+    build_program(dir.path(), CHASE, &["chase-threads.c"])?;
+    build_program(dir.path(), SEARCH, &["bfs-threads.c", "graph.c"])?;
     let run = |step: Step| {
         let mut command = measured(&dir.path().join(step.program));
         command
@@ -189,7 +234,18 @@ fn collect(options: &Options, raw: &Path) -> Result<Results, Error> {
             });
         }
     }
+    let mut threaded = vec![];
+    for (threads, harts) in options.threads_and_harts() {
+        let path = |program| raw.join(threaded_file(program, threads, harts));
+        threaded.push(Threaded {
+            threads,
+            harts,
+            chase: read(&path(CHASE), Chase::parse)?,
+            search: read(&path(SEARCH), Search::parse)?,
+        });
+    }
     Ok(Results {
+        threaded,
         by: format!(
             "flick {}, platform {ON}, machine {ON}",
             env!("CARGO_PKG_VERSION")

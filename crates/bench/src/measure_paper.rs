@@ -220,20 +220,20 @@ fn measure(options: &Options, extent: &Extent, raw: &Path) -> Result<(), Error> 
 }
 
 pub fn build(dir: &Path) -> Result<(), Error> {
+    build_program(dir, "null", &["null.c"])?;
+    build_program(dir, "chase", &["chase.c"])?;
+    build_program(dir, "bfs", &["bfs.c", "graph.c"])
+}
+
+/// Builds a program of share/flick/bench/paper into `dir`.
+pub fn build_program(dir: &Path, program: &str, files: &[&str]) -> Result<(), Error> {
     let sources = Root::find()?.dir().join("share/flick/bench/paper");
-    for (program, files) in [
-        ("null", &["null.c"][..]),
-        ("chase", &["chase.c"]),
-        ("bfs", &["bfs.c", "graph.c"]),
-    ] {
-        let mut cc = Command::new(flick()?);
-        cc.args(["cc", "--flick-timed", "-O2"])
-            .args(files.iter().map(|name| sources.join(name)))
-            .arg("-o")
-            .arg(dir.join(program));
-        finish(&mut cc)?;
-    }
-    Ok(())
+    let mut cc = Command::new(flick()?);
+    cc.args(["cc", "--flick-timed", "-O2", "-pthread"])
+        .args(files.iter().map(|name| sources.join(name)))
+        .arg("-o")
+        .arg(dir.join(program));
+    finish(&mut cc).map(drop)
 }
 
 /// What the programs have printed, in this run or an earlier one.

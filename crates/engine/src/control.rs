@@ -14,6 +14,13 @@ pub trait Control {
         true
     }
 
+    /// The instruction at the pc, which may proceed, is an atomic access (A extension) or a fence; `false` ends
+    /// the run with [`Exit::Budget`](crate::Exit::Budget) before it.
+    #[inline(always)]
+    fn synchronises(&mut self) -> bool {
+        true
+    }
+
     /// `jal` or `jalr` is about to be completed; `target` has bit 0 as computed.
     #[inline(always)]
     fn jump(&mut self, _pc: u64, _target: u64) {}

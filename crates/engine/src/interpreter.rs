@@ -305,6 +305,9 @@ fn interpret<C: Core, O: Observer, K: Control>(
             ($len:literal, $cause:expr) => {{
                 let addr = x!(insn.rs1());
                 set_pc!(pc);
+                if !control.synchronises() {
+                    return Exit::Budget;
+                }
                 observer.atomic();
                 if addr % $len != 0 {
                     let cause = $cause;
@@ -565,7 +568,12 @@ fn interpret<C: Core, O: Observer, K: Control>(
             Op::CzeroEqz => rrr!(|a, b| integer::czero_eqz(a, b)),
             Op::CzeroNez => rrr!(|a, b| integer::czero_nez(a, b)),
 
-            Op::Fence => core.memory().fence(),
+            Op::Fence => {
+                if !control.synchronises() {
+                    exit!(Exit::Budget);
+                }
+                core.memory().fence();
+            }
             Op::FenceI => core.fence_i(),
             Op::Pause => std::hint::spin_loop(),
             Op::Ecall => exception!(Exception::Ecall),

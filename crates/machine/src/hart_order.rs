@@ -18,6 +18,7 @@ use crate::machine_trace::Tracer;
 use crate::outside::Outside;
 use crate::semihosting::{Semihosting, UnopenedFile};
 
+mod full_times;
 mod kernel_turns;
 mod lent_harts;
 mod next_hart;
@@ -75,9 +76,12 @@ pub(crate) struct Unit<'m> {
     put_off: Time,
     /// When it is to be lent at the latest, since it has come to the code.
     lent_at: Option<Time>,
+    /// No slice is its.
     waits: bool,
     /// By a fault, for ever.
     is_stopped: bool,
+    /// Its owner executes its code ([`lent_harts`]): it waits, and nothing wakes it.
+    is_lent: bool,
 }
 
 /// Harts on boards.
@@ -379,7 +383,8 @@ impl<'m> Machine<'m> {
         }
         let time = self.harts[first].turn_time();
         if let Some(event) = self.wiring.next_event().filter(|&event| event <= time) {
-            board::advance(self.boards, self.harts[first].advances_to(event));
+            let until = self.harts[first].advances_to(event);
+            board::advance(self.boards, self.lent.within_limit(until));
             return Err(Turn::Ran);
         }
         let fault = self.next_fault(first);
@@ -400,7 +405,8 @@ impl<'m> Machine<'m> {
             _ => (period, AHEAD * period),
         };
         let ahead = next.map(|next| next.saturating_add(slice));
-        let until = ahead.into_iter().chain(until).min();
+        let limit = self.lent.limit();
+        let until = ahead.into_iter().chain(until).chain(limit).min();
         let cycles = until.map_or(u64::MAX >> 1, |until| {
             ticks_in(until.saturating_sub(time), tick).max(1)
         });
@@ -471,6 +477,7 @@ impl<'m> Unit<'m> {
             lent_at: None,
             waits: false,
             is_stopped: false,
+            is_lent: false,
         }
     }
 
@@ -486,6 +493,11 @@ impl<'m> Unit<'m> {
     /// The time by which turns are ordered.
     fn turn_time(&self) -> Time {
         self.time + self.put_off
+    }
+
+    /// Does it wait for an interrupt that would wake it?
+    fn can_wake(&self) -> bool {
+        self.waits && !self.is_stopped && !self.is_lent
     }
 
     /// Executes nothing for so many cycles, or for ever.

@@ -115,7 +115,7 @@ fn lent(machine: &mut Machine) -> Lent {
 #[test]
 fn an_owner_executes_the_code() {
     let run = |machine: &mut Machine| {
-        machine.lend_harts();
+        machine.lend_harts(0..1);
         let first = lent(machine);
         assert_eq!((first.hart, first.owner), (0, 5));
         let before = (machine.instructions()[0], machine.cycles()[0]);

@@ -267,6 +267,21 @@ impl<K: Copy + Ord> Token<K> {
         Some(thread)
     }
 
+    /// `thread` is ready at this time from now on, whatever it did; `None`: it does nothing, until this is
+    /// called again. That is for what is ordered and is no thread.
+    pub fn set_ready(&mut self, thread: Thread, time: Option<Time>) {
+        if let State::Ready { place, .. } = self.threads[thread]
+            && Some(place.0) == time
+        {
+            return;
+        }
+        self.end(thread);
+        match time {
+            Some(time) => self.make_ready(thread, time, Turn::Ready),
+            None => self.threads[thread] = State::Away,
+        }
+    }
+
     /// Whether the thread has lost the token, and has not come back.
     pub fn is_away(&self, thread: Thread) -> bool {
         self.threads[thread] == State::Away
@@ -400,6 +415,24 @@ mod tests {
         assert_eq!((token.next(), token.hand_over()), (Some(12), Some(1)));
         assert_eq!(token.turn(1), Turn::Interrupted);
         assert_eq!(token.wake(7, 6), Some(0));
+    }
+
+    #[test]
+    fn what_is_no_thread_is_ready_when_it_is_said() {
+        let mut token = with(&[5, 9]);
+        token.set_ready(0, None);
+        assert_eq!(token.next(), Some(9));
+        token.set_ready(0, Some(7));
+        token.set_ready(0, Some(7));
+        assert_eq!(token.hand_over(), Some(0));
+        token.set_ready(0, Some(12));
+        assert_eq!(token.hand_over(), Some(1));
+        token.set_ready(0, Some(3));
+        assert_eq!(token.next(), Some(3));
+        token.pass(1, 9);
+        assert_eq!(token.hand_over(), Some(0));
+        token.set_ready(0, None);
+        assert_eq!((token.holder(), token.next()), (None, Some(9)));
     }
 
     #[test]

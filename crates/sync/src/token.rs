@@ -193,6 +193,11 @@ impl<const SLOTS: usize> Token<SLOTS> {
         }
     }
 
+    /// Who has the token frees it without a look at the list.
+    pub fn put_down(&self) {
+        self.taken.store(0, SeqCst);
+    }
+
     /// Waits for the turn of a slot. `sleep` waits while the word is 0, and may return at any time; false: it
     /// took so long that a loan that has lasted all that time is to be ended.
     pub fn wait(&self, slot: u32, mut sleep: impl FnMut(&AtomicU32) -> bool) -> Waited {

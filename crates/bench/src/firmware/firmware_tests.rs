@@ -6,8 +6,10 @@ use flick_timing::machine::Machine;
 use flick_timing::platform::Part;
 
 use super::break_even::MACHINE_LINK;
-use super::{Both, EvenRow, Results, SWEEPS, WITHOUT, checks, host_and_link, page};
-use crate::paper::{Chase, Null};
+use super::{
+    Both, EvenRow, FEW_COUNTS, Results, SWEEPS, Threaded, WITHOUT, checks, host_and_link, page,
+};
+use crate::paper::{Chase, Null, Search, sample_output};
 
 fn null(there: f64, back: f64) -> Null {
     let text = format!(
@@ -23,6 +25,23 @@ fn chase(crossing: f64) -> Chase {
         text += &format!("0,{nodes},4,{flick},{host}\n");
     }
     Chase::parse(&text).unwrap()
+}
+
+/// Harts share the work: half as many take twice as long.
+fn threaded() -> Vec<Threaded> {
+    let row = |threads: usize, harts: usize| {
+        let shares = (threads as f64 / harts as f64).max(1.0);
+        let search = sample_output::search("pokec", 90.0 * shares, 107.8);
+        Threaded {
+            threads,
+            harts,
+            chase: chase(18.3 * shares),
+            search: Search::parse(&search).unwrap(),
+        }
+    };
+    let counts = FEW_COUNTS.iter();
+    let rows = counts.flat_map(|&threads| FEW_COUNTS.map(|harts| row(threads, harts)));
+    rows.collect()
 }
 
 fn results(there: f64) -> Results {
@@ -50,6 +69,7 @@ fn results(there: f64) -> Results {
         chases: [chases(), chases()],
         graphs: vec![],
         evens: evens.collect(),
+        threaded: threaded(),
     }
 }
 
@@ -124,6 +144,9 @@ fn the_page_has_all_tables() {
         "5b, with firmware",
         "| NxP clock                  | 1600 MHz |",
         "held",
+        "| Table IV                           |            search |       4 |   0.30 |    1.20 |",
+        "| Figure 5a, 100 nodes                  |        1 |         4 |",
+        "| Table IV, search                      |        1 |         4 |",
     ] {
         assert!(page.contains(words), "{words}\n{page}");
     }

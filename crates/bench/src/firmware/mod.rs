@@ -17,8 +17,10 @@ mod break_even;
 mod firmware_tables;
 #[cfg(test)]
 mod firmware_tests;
+mod threads;
 
 pub use break_even::{EvenRow, SWEEPS, Setting};
+pub use threads::{COUNTS, FEW_COUNTS, Threaded};
 
 /// The project's bar: with nothing fitted, the null calls are so near the paper's.
 const NEAR: f64 = 0.1;
@@ -61,6 +63,8 @@ pub struct Results {
     pub chases: [Both<Chase>; 2],
     pub graphs: Vec<Searched>,
     pub evens: Vec<EvenRow>,
+    /// By numbers of threads and harts.
+    pub threaded: Vec<Threaded>,
 }
 
 /// Parts of a round trip in a platform file, microseconds.
@@ -166,5 +170,13 @@ pub fn page(results: &Results) -> String {
         );
     }
     part("Break-even of Figure 5a", break_even::table(&results.evens));
+    part(
+        "Several threads on several harts",
+        threads::speedups(&results.threaded),
+    );
+    part(
+        "Harts until the card wins",
+        threads::harts_to_win(&results.threaded),
+    );
     text
 }

@@ -18,7 +18,7 @@ mod paper_tables;
 mod plot;
 mod read;
 #[cfg(test)]
-mod sample_output;
+pub(crate) mod sample_output;
 
 /// Everything that was measured.
 pub struct Results {

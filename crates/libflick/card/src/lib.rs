@@ -29,7 +29,7 @@ use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
 use flick_abi::card_interface::{
-    Executed, Functions, HartRow, Order, OrderKind, RanRow, Setup, TileRow,
+    Executed, Functions, HartRow, NO_TIME, Order, OrderKind, RanRow, Setup, TileRow,
 };
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
@@ -90,6 +90,8 @@ pub static __flick_card_5: Functions = Functions {
     open,
     send,
     advance,
+    next,
+    until,
     registers,
     executed,
     forked,
@@ -130,10 +132,24 @@ unsafe extern "C" fn send(descriptor: &Descriptor, time: u64) -> bool {
     unsafe { with(|driver| driver.send(descriptor, time)) }.unwrap_or(false)
 }
 
-unsafe extern "C" fn advance(order: &mut Order) {
+unsafe extern "C" fn advance(order: &mut Order, until: u64) {
     order.kind = OrderKind::Ended;
+    let until = (until != NO_TIME).then_some(until);
     // SAFETY: the caller has the token.
-    unsafe { with(|driver| driver.advance(order)) };
+    unsafe { with(|driver| driver.advance(order, until)) };
+}
+
+unsafe extern "C" fn next() -> u64 {
+    // SAFETY: as above.
+    let next = unsafe { with(Driver::next) }.flatten();
+    next.unwrap_or(NO_TIME)
+}
+
+unsafe extern "C" fn until(hart: u32, at: u64, others: u64) -> u64 {
+    let others = (others != NO_TIME).then_some(others);
+    // SAFETY: as above.
+    let until = unsafe { with(|driver| driver.until(hart, at, others)) }.flatten();
+    until.unwrap_or(at)
 }
 
 unsafe extern "C" fn registers(hart: u32, registers: *mut c_void) {

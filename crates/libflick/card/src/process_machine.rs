@@ -1,9 +1,12 @@
 //! The machine of the process, and what comes next in it.
+use std::collections::HashMap;
 use std::path::Path;
 
 use flick_abi::card;
 use flick_abi::card_interface::{Executed, HartRow, NO_EXCEPTION, Order, OrderKind, TileRow};
-use flick_abi::descriptor::{DESCRIPTOR_RETURN, Descriptor, HOST_TILES};
+use flick_abi::descriptor::{
+    DESCRIPTOR_END, DESCRIPTOR_RETURN, Descriptor, HOST_TILES, OWNER_BITS,
+};
 use flick_device::{Arrived, Time};
 use flick_engine::Hart;
 use flick_machine::{
@@ -42,8 +45,12 @@ pub struct Driver {
     arrived: Arrived,
     /// How the machine has ended, if it has.
     end: Option<End>,
-    /// The last message has said that its request is to come again.
-    is_busy: bool,
+    /// Owners whose last message has said that their requests are to come again.
+    busy: Vec<u64>,
+    /// Since when owners want a hart, in a timed run: their descriptors come then, or they have left a hart.
+    asked: HashMap<u64, Time>,
+    /// By hart: for whom it was lent the last time.
+    lent_to: Vec<u64>,
     clock: MachineClock,
     /// Instructions of owners, by hart.
     owned: Vec<u64>,
@@ -71,6 +78,20 @@ fn host_tiles(description: &machine::Machine) -> Vec<(u16, String)> {
 fn read_kernel(path: &Path) -> Result<Vec<u8>, String> {
     let why = |error| format!("the kernel {} cannot be read: {error}", path.display());
     std::fs::read(path).map_err(why)
+}
+
+/// The numbers of the harts that threads get: a kernel hart is one if it is alone.
+fn for_threads(description: &machine::Machine) -> Vec<usize> {
+    let tiles = description.tiles.iter();
+    let harts = tiles.flat_map(|tile| {
+        let is_alone = tile.harts.len() == 1;
+        let harts = tile.harts.iter();
+        harts.map(move |hart| hart.has_host_space && (is_alone || !hart.is_kernel))
+    });
+    let harts = harts.enumerate();
+    harts
+        .filter_map(|(n, is_one)| is_one.then_some(n))
+        .collect()
 }
 
 /// The kernel prints to standard error.
@@ -137,7 +158,7 @@ impl Driver {
         let host = boards.all().last().ok_or("the machine has no tiles")?;
         let mut machine = Machine::of_tiles(boards, &booted);
         machine.translate_after(Some(TRANSLATE_AFTER));
-        machine.lend_harts();
+        machine.lend_harts(for_threads(&description).into_iter());
         if !inject.is_empty() {
             machine
                 .inject(faults_of(inject, &description)?)
@@ -149,7 +170,9 @@ impl Driver {
             host,
             arrived,
             end: None,
-            is_busy: false,
+            busy: vec![],
+            asked: HashMap::new(),
+            lent_to: vec![0; harts],
             clock: MachineClock::default(),
             owned: vec![0; harts],
             before: vec![0; harts],
@@ -194,24 +217,51 @@ impl Driver {
             true => self.clock.of_owner(time),
             false => self.machine.now(),
         };
-        let pause = if self.is_busy { PAUSE } else { 0 };
-        let is_sent = self
-            .machine
-            .descriptor_at(self.host, descriptor, time + pause);
-        self.is_busy &= !is_sent;
+        let is_busy = self.busy.contains(&descriptor.owner);
+        let time = time + if is_busy { PAUSE } else { 0 };
+        let is_sent = self.machine.descriptor_at(self.host, descriptor, time);
+        if is_sent && is_busy {
+            self.busy.retain(|&owner| owner != descriptor.owner);
+        }
+        if is_sent && self.clock.is_timed() {
+            let owner = descriptor.owner & OWNER_BITS;
+            match descriptor.kind {
+                DESCRIPTOR_END => self.asked.remove(&owner),
+                _ => self.asked.insert(owner, time),
+            };
+        }
         self.sent += u64::from(is_sent);
         is_sent
     }
 
-    /// Runs the machine up to what is not its own.
-    pub fn advance(&mut self, order: &mut Order) {
+    /// When it goes on by itself, as its owners see it.
+    pub fn next(&mut self) -> Option<Time> {
+        let next = self.machine.next_time().filter(|_| self.end.is_none());
+        next.map(|time| self.clock.of_machine(time))
+    }
+
+    /// Until when the owner of a lent hart may execute its code. `None`: the hart has to come back.
+    pub fn until(&mut self, hart: u32, at: Time, others: Option<Time>) -> Option<Time> {
+        let of_owner = |time| self.clock.of_owner(time);
+        let (at, others) = (of_owner(at), others.map(of_owner));
+        let until = self.machine.lent_until(hart as usize, at, others)?;
+        Some(self.clock.of_machine(until))
+    }
+
+    /// Runs the machine up to what is not its own, or up to a time of its owners.
+    pub fn advance(&mut self, order: &mut Order, until: Option<Time>) {
+        let until = until.map(|until| self.clock.of_owner(until));
+        self.machine.limit_time(until);
         let mut turns = 0_u32;
         let mut executed = None;
         loop {
             if let Some((message, time)) = self.arrived.borrow_mut().pop_front() {
                 self.received += 1;
-                self.is_busy =
+                let is_busy =
                     message.kind == DESCRIPTOR_RETURN && message.error == card::Error::Busy as u32;
+                if is_busy && !self.busy.contains(&message.owner) {
+                    self.busy.push(message.owner);
+                }
                 (order.kind, order.message) = (OrderKind::Message, message);
                 order.time = self.clock.of_machine(time);
                 return;
@@ -224,6 +274,13 @@ impl Driver {
                 };
                 (order.kind, order.message.error) = (kind, status);
                 order.time = self.clock.of_machine(self.machine.now());
+                return;
+            }
+            if let Some(until) = until
+                && let Some(next) = self.machine.next_time()
+                && next >= until
+            {
+                order.kind = OrderKind::Later;
                 return;
             }
             match self.machine.turn(&mut StandardError, &mut Unwatched) {
@@ -248,7 +305,12 @@ impl Driver {
                 order.isa = lent.isa.bits();
                 (order.owner, order.budget) = (lent.owner, lent.budget);
                 order.time = self.clock.of_machine(lent.time);
+                self.lent_to[lent.hart] = lent.owner;
+                order.waited = 0;
                 if self.clock.is_timed() {
+                    let since = self.asked.remove(&lent.owner);
+                    let waited = since.map(|since| self.machine.full_between(since, lent.time));
+                    order.waited = waited.unwrap_or(0);
                     order.budget *= self.machine.period(lent.hart).unwrap_or(1);
                 }
                 return;
@@ -273,6 +335,10 @@ impl Driver {
         let exception = (executed.cause, executed.value);
         let exception = (executed.cause != NO_EXCEPTION).then_some(exception);
         self.machine.end_lent(hart, exception);
+        if let Some(time) = self.machine.time(hart).filter(|_| self.clock.is_timed()) {
+            // The kernel may give the hart to another one.
+            self.asked.insert(self.lent_to[hart], time);
+        }
     }
 
     /// The process is a child of `fork`, which counts its own.

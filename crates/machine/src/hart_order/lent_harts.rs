@@ -1,5 +1,6 @@
 //! Harts whose code others execute: code of host programs (`docs/card.md`). In front of it the machine
-//! lends the hart, and does nothing more until the hart is back.
+//! lends the hart, which does nothing more until it is back. Other harts may go on meanwhile, and may be
+//! lent, too.
 use flick_abi::descriptor::{DESCRIPTOR_SIZE, Descriptor, HOST_MODE, OWNER_BITS, OWNER_LEFT};
 use flick_engine::Hart;
 use flick_hart::SliceEnd;
@@ -8,6 +9,7 @@ use flick_device::Time;
 use flick_riscv::{FOREIGN_MODE, FOREIGN_OWNER, Isa};
 
 use super::Machine;
+use super::full_times::FullTimes;
 use crate::board::Board;
 
 const _: () = assert!(FOREIGN_MODE == HOST_MODE && FOREIGN_OWNER == OWNER_BITS);
@@ -17,6 +19,13 @@ const _: () = assert!(FOREIGN_MODE == HOST_MODE && FOREIGN_OWNER == OWNER_BITS);
 const LENT_AHEAD: u64 = 1_000_000;
 /// The same in a timed run, where a message is to come at its time.
 const LENT_AHEAD_TIMED: u64 = 100_000;
+
+/// Cycles that a lent hart may be ahead of all that others do, if they go on meanwhile. An interrupt comes
+/// to it so much later at most.
+const AHEAD_OF_OTHERS: u64 = 2000;
+
+/// Cycles after which its owner looks around in any case.
+const MOST_CYCLES: u64 = 1_000_000;
 
 /// A hart that is lent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,17 +49,36 @@ pub(super) struct LentHarts {
     /// The kernel has not come to wait for owners yet.
     boots: bool,
     next: Option<Lent>,
+    /// What is at this time or later stays for later, as far as it is no part of a slice that has begun.
+    limit: Option<Time>,
+    full: FullTimes,
     /// A fault: bits of a word that change in so many descriptors.
     corrupts: (usize, u64, u64),
     /// A fault: the ring takes none.
     ring_is_full: bool,
 }
 
+impl LentHarts {
+    /// Up to when the machine may go on.
+    pub fn limit(&self) -> Option<Time> {
+        self.limit
+    }
+
+    /// This time, or the last one that is within the limit.
+    pub fn within_limit(&self, time: Time) -> Time {
+        match self.limit {
+            Some(limit) => time.min(limit.saturating_sub(1)),
+            None => time,
+        }
+    }
+}
+
 impl Machine<'_> {
-    /// Harts have the host's space, and are lent from now on.
-    pub fn lend_harts(&mut self) {
+    /// Harts have the host's space, and are lent from now on. Those of these numbers are for threads.
+    pub fn lend_harts(&mut self, for_threads: impl Iterator<Item = usize>) {
         self.lent.has_owners = true;
         self.lent.boots = true;
+        self.lent.full = FullTimes::of(for_threads);
     }
 
     /// The kernel waits for owners, whose time begins. Until then a machine that waits for a fault alone is
@@ -62,6 +90,29 @@ impl Machine<'_> {
     /// See [`Self::has_booted`].
     pub(super) fn boots(&self) -> bool {
         self.lent.boots
+    }
+
+    /// The next turns leave what is at this time or later, if there is one.
+    pub fn limit_time(&mut self, time: Option<Time>) {
+        self.lent.limit = time;
+    }
+
+    /// The virtual time of what comes next; `None`: nothing will, without something from outside.
+    pub fn next_time(&mut self) -> Option<Time> {
+        if self.wiring.has_news() && !self.stays_quiet() {
+            self.end_quiet_order();
+            self.wiring.forget_news();
+            self.apply_lines();
+        }
+        let first = self.first().map(|first| self.harts[first].time);
+        let event = self.wiring.next_event();
+        let fault = self.next_fault(usize::MAX);
+        let waiting = match first {
+            Some(_) => None,
+            None => self.deadline(usize::MAX),
+        };
+        let all = [first, event, fault, waiting];
+        all.into_iter().flatten().min()
     }
 
     /// Are there owners?
@@ -116,13 +167,43 @@ impl Machine<'_> {
         let until = event.chain(self.deadline(hart)).chain(next).min();
         let cycles = until.map_or(ahead, |until| until.saturating_sub(time).div_ceil(period));
         let budget = cycles.clamp(1, ahead);
+        let isa = unit.processor.isa();
+        self.lent.full.begin(hart, time);
+        let unit = &mut self.harts[hart];
+        (unit.is_lent, unit.waits) = (true, true);
+        if let Some(order) = &mut self.order {
+            order.set_waiting(hart);
+        }
         self.lent.next = Some(Lent {
             hart,
             owner,
             budget,
-            isa: unit.processor.isa(),
+            isa,
             time,
         });
+    }
+
+    /// Until when the owner of a lent hart may execute its code, which has come to a time. `None`: the hart is
+    /// interrupted. `others`: the first time at which other owners may do something.
+    pub fn lent_until(&mut self, hart: usize, at: Time, others: Option<Time>) -> Option<Time> {
+        let next = self.next_time().into_iter().chain(others).min();
+        let unit = self.harts.get(hart)?;
+        let registers = unit.processor.registers();
+        let ticks = || unit.board.time_at(at);
+        if unit.is_stopped || registers.next_interrupt(ticks()).is_some() {
+            return None;
+        }
+        let timer = registers.deadline();
+        let timer = timer.map(|ticks| unit.board.when(ticks, at));
+        let ahead = next.map(|next| next.max(at) + AHEAD_OF_OTHERS * unit.period);
+        let most = at + MOST_CYCLES * unit.period;
+        let timer = timer.filter(|&timer| timer > at);
+        Some(ahead.into_iter().chain(timer).fold(most, Time::min))
+    }
+
+    /// How long all harts for threads were lent between two times.
+    pub fn full_between(&self, from: Time, to: Time) -> Time {
+        self.lent.full.between(from, to)
     }
 
     /// A descriptor from outside for the card, by the board of the host's tile, at a virtual time that may be
@@ -197,14 +278,6 @@ impl Machine<'_> {
             unit.processor.has_executed(counted, state.0, state.1);
             unit.time += time;
         }
-        self.keep_order(hart);
-    }
-
-    /// The time of a hart that does not wait has changed, and nothing else that decides whose turn it is.
-    fn keep_order(&mut self, hart: usize) {
-        if let (Some(order), Some(unit)) = (&mut self.order, self.harts.get(hart)) {
-            order.set_time(hart, unit.time);
-        }
     }
 
     /// A lent hart is back: it goes on, or takes an exception (`mcause`, `mtval`).
@@ -213,6 +286,18 @@ impl Machine<'_> {
             let time = unit.processor.take_exception(cause, value);
             unit.time += time.unwrap_or(unit.period);
         }
-        self.keep_order(hart);
+        let Some(unit) = self.harts.get_mut(hart) else {
+            return;
+        };
+        if unit.is_lent {
+            self.lent.full.end(hart, unit.time);
+            // A fault may have stopped it meanwhile.
+            (unit.is_lent, unit.waits) = (false, unit.is_stopped);
+        }
+        if let Some(order) = &mut self.order
+            && !unit.waits
+        {
+            order.set_time(hart, unit.time);
+        }
     }
 }

@@ -20,8 +20,7 @@ impl Machine<'_> {
         // What wakes a hart is at the time of the hart or event that was first.
         let now = self.wiring.now();
         for unit in &mut self.harts {
-            let is_waiting = unit.waits && !unit.is_stopped;
-            if is_waiting
+            if unit.can_wake()
                 && unit
                     .processor
                     .wakes(|| unit.board.time_at(now.max(unit.time)))
@@ -65,7 +64,7 @@ impl Machine<'_> {
         let units = self.harts.iter().enumerate();
         let units = units.filter(|(_, unit)| !unit.is_stopped);
         let all = units.filter_map(|(n, unit)| {
-            if n != running && !unit.waits {
+            if n != running && !unit.can_wake() {
                 return None;
             }
             let ticks = unit.processor.registers().deadline()?;
@@ -96,7 +95,7 @@ impl Machine<'_> {
         let at = next.max(now);
         self.let_faults_happen_at(usize::MAX, at);
         for unit in &mut self.harts {
-            if !unit.is_stopped && unit.processor.wakes(|| unit.board.time_at(at)) {
+            if unit.can_wake() && unit.processor.wakes(|| unit.board.time_at(at)) {
                 unit.wake(at);
             }
         }

@@ -38,6 +38,11 @@ impl QuietOrder {
         }
     }
 
+    /// A hart has no turn.
+    pub fn set_waiting(&mut self, hart: usize) {
+        self.set_time(hart, WAITS);
+    }
+
     fn time(&self, hart: usize) -> Time {
         self.times[hart / AT_ONCE][hart % AT_ONCE]
     }
@@ -80,11 +85,7 @@ impl Machine<'_> {
         }
         let now = self.wiring.now();
         let mut timer = WAITS;
-        for unit in self
-            .harts
-            .iter()
-            .filter(|unit| unit.waits && !unit.is_stopped)
-        {
+        for unit in self.harts.iter().filter(|unit| unit.can_wake()) {
             if let Some(ticks) = unit.processor.registers().deadline() {
                 timer = timer.min(unit.board.when(ticks, now));
             }
@@ -113,7 +114,7 @@ impl Machine<'_> {
 
     /// Devices have been accessed. Has that changed nothing but their events and harts' lines? A hart that
     /// wakes by its line takes its place.
-    fn stays_quiet(&mut self) -> bool {
+    pub(super) fn stays_quiet(&mut self) -> bool {
         let (wiring, Some(order)) = (self.wiring, &mut self.order) else {
             return false;
         };
@@ -129,7 +130,7 @@ impl Machine<'_> {
                 continue;
             };
             unit.processor.set_line(bit, level);
-            let is_woken = unit.waits
+            let is_woken = unit.can_wake()
                 && unit
                     .processor
                     .wakes(|| unit.board.time_at(now.max(unit.time)));
@@ -232,7 +233,8 @@ impl Machine<'_> {
                 return Ok(None);
             }
             let event = order.event;
-            board::advance(self.boards, self.harts[first].advances_to(event));
+            let until = self.harts[first].advances_to(event);
+            board::advance(self.boards, self.lent.within_limit(until));
             if !self.stays_quiet() {
                 self.end_quiet_order();
             }

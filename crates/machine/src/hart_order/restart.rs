@@ -44,6 +44,7 @@ impl Machine<'_> {
             let reset = unit.processor.reset(hart);
             debug_assert!(reset.is_ok(), "{reset:?}");
             (unit.time, unit.waits, unit.is_stopped) = (now, false, false);
+            unit.is_lent = false;
         }
         self.restart_calls();
         if let Some(view) = &mut self.kernel_view {

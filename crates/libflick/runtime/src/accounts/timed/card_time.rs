@@ -24,11 +24,14 @@ pub fn now() -> u64 {
     u64::try_from(now.div_ceil(PICOSECOND)).unwrap_or(u64::MAX)
 }
 
-/// The calling thread goes on at this time.
-pub fn goes_on_at(time: u64, way: Way) {
-    if let Some(mut state) = state::current() {
+/// The calling thread goes on at this time, and has waited so long for a hart.
+pub fn goes_on_at(time: u64, waited: u64, way: Way) {
+    // Who crosses in a timed run has one.
+    if let Some(mut state) = state::if_any() {
         let left = until(time).saturating_sub(state.now());
-        state.sums.card[way as usize] += left;
+        let waited = until(waited).min(left);
+        state.sums.waiting += waited;
+        state.sums.card[way as usize] += left - waited;
     }
 }
 

@@ -1,8 +1,11 @@
 //! Charges crossings, and keeps the accounts of call sites.
 use std::ptr;
 
-use flick_engine::{CodeRegion, Exit, Hart, InstructionBudget, Memory, ProcessCore, Unlimited};
+use flick_engine::{
+    CodeRegion, Control, Exit, Hart, InstructionBudget, Memory, ProcessCore, Unlimited,
+};
 use flick_events::trace::{How, Side};
+use flick_riscv::Insn;
 use flick_timing::platform::Parts;
 use flick_timing::{NoSampler, Sampler, Spent, Timed, Worlds};
 
@@ -30,7 +33,8 @@ fn pay(state: &mut State, parts: &Parts) -> u128 {
 
 /// The thread comes to an NxP core: in the order of virtual time, so that who comes first is first.
 fn take_core(state: &mut State) {
-    order::arrive(state);
+    // The crossing has no return address that says more than its call site's account.
+    order::arrive(state, order::Call::new("a crossing", 0));
     state.came = state.now();
 }
 
@@ -193,72 +197,134 @@ fn back_to_nxp(state: &mut State, how: How) {
 /// Instructions that are executed, at least, before the time is looked at.
 const FEWEST: u64 = 16;
 
+/// Ends a run after some instructions, and in front of atomic accesses and fences where threads are ordered.
+struct Pace {
+    budget: InstructionBudget,
+    stops: bool,
+    /// The next one may be executed.
+    is_let: bool,
+    /// The run has ended in front of one.
+    has_come: bool,
+}
+
+impl Control for Pace {
+    #[inline(always)]
+    fn proceed(&mut self, pc: u64) -> bool {
+        self.budget.proceed(pc)
+    }
+
+    #[inline(always)]
+    fn retired(&mut self, pc: u64, insn: Insn) {
+        self.budget.retired(pc, insn);
+    }
+
+    fn synchronises(&mut self) -> bool {
+        self.has_come = self.stops && !std::mem::take(&mut self.is_let);
+        !self.has_come
+    }
+}
+
 /// Runs `hart` under an observer until it leaves the code, or until the thread's time is `until`, and charges
-/// what that has counted: the exit, and how many instructions.
+/// what that has counted: the exit, and how many instructions. Atomic accesses and fences are stated
+/// points.
 pub fn observe<M: Memory>(
     hart: &mut Hart,
     memory: &M,
     code: &CodeRegion,
     until: u128,
 ) -> Option<(Exit, u64)> {
-    /// One residency, and what the sampler does at its end.
-    fn residency<M: Memory, S: Sampler>(
-        (hart, memory, code): (&mut Hart, &M, &CodeRegion),
-        worlds: &mut Worlds,
-        within: Option<u64>,
-        sampler: S,
-        end: impl FnOnce(&mut S, &Spent),
-    ) -> Option<(Exit, Spent)> {
-        let setting = setting()?;
-        // SAFETY: they are borrowed for as long as the observer lives.
-        let mut observer =
-            unsafe { Timed::new(&setting.costs, worlds, layout(Some(code)), sampler) };
-        let mut core = ProcessCore::counting(memory, code);
-        let exit = match within {
-            None => flick_engine::run(hart, &mut core, &mut observer, &mut Unlimited),
-            Some(within) => loop {
-                let left = within.saturating_sub(observer.spent.migrating());
-                if left == 0 {
-                    break Exit::Budget;
-                }
-                // What instructions take is known behind them.
-                let left = (left as f64 / setting.platform.nxp.cycle) as u64 / FEWEST;
-                let mut budget = InstructionBudget {
-                    left: left.max(FEWEST),
-                };
-                let exit = flick_engine::run(hart, &mut core, &mut observer, &mut budget);
-                if exit != Exit::Budget {
-                    break exit;
-                }
-            },
-        };
-        let spent = observer.spent;
-        end(observer.sampler(), &spent);
-        Some((exit, spent))
-    }
     let mut state = state::current()?;
-    let pc = hart.pc;
-    let what = (hart, memory, code);
-    let now = state.now();
-    let within = (until != u128::MAX).then(|| {
-        let within = until.saturating_sub(now);
-        u64::try_from(within).unwrap_or(u64::MAX)
-    });
+    let stops = order::is_on();
+    if !stops && until == u128::MAX {
+        return residency(&mut state, (hart, memory, code), &mut Unlimited, |_, _| {
+            true
+        });
+    }
+    let (mut is_let, mut all) = (false, 0);
+    loop {
+        let within = (until != u128::MAX).then(|| {
+            let within = until.saturating_sub(state.now());
+            u64::try_from(within).unwrap_or(u64::MAX)
+        });
+        let mut pace = Pace {
+            budget: InstructionBudget { left: 0 },
+            stops,
+            is_let,
+            has_come: false,
+        };
+        let what = (&mut *hart, memory, code);
+        let (exit, instructions) = residency(&mut state, what, &mut pace, |pace, spent| {
+            goes_on(pace, within, spent)
+        })?;
+        all += instructions;
+        if exit != Exit::Budget || !pace.has_come {
+            return Some((exit, all));
+        }
+        order::arrive(
+            &mut state,
+            order::Call::new("an atomic access of NxP code", 0),
+        );
+        is_let = true;
+    }
+}
+
+/// Whether the run goes on, which has spent so much of what it may.
+fn goes_on(pace: &mut Pace, within: Option<u64>, spent: &Spent) -> bool {
+    let Some(setting) = setting() else {
+        return false;
+    };
+    let left = within.map_or(u64::MAX, |within| within.saturating_sub(spent.migrating()));
+    // What instructions take is known behind them.
+    let instructions = (left as f64 / setting.platform.nxp.cycle) as u64 / FEWEST;
+    pace.budget.left = instructions.max(FEWEST);
+    left > 0 && !pace.has_come
+}
+
+/// Runs `hart` as long as `goes_on` says before each part.
+fn residency<M: Memory, K: Control>(
+    state: &mut State,
+    what: (&mut Hart, &M, &CodeRegion),
+    control: &mut K,
+    goes_on: impl FnMut(&mut K, &Spent) -> bool,
+) -> Option<(Exit, u64)> {
+    let (pc, now) = (what.0.pc, state.now());
     let State {
         worlds,
         tracer,
         profile,
         ..
-    } = &mut *state;
+    } = state;
+    let control = (control, goes_on);
     let (exit, spent) = if is_profiled() {
         let sampler = ResidencyProfiler::new(profile, pc);
-        residency(what, worlds, within, sampler, ResidencyProfiler::end)
+        sampled(what, worlds, control, sampler, ResidencyProfiler::end)
     } else if trace::enabled() {
         let sampler = ResidencySampler::new(tracer, now, pc);
-        residency(what, worlds, within, sampler, ResidencySampler::end)
+        sampled(what, worlds, control, sampler, ResidencySampler::end)
     } else {
-        residency(what, worlds, within, NoSampler, |_, _| {})
+        sampled(what, worlds, control, NoSampler, |_, _| {})
     }?;
     state.sums.spend(&spent);
     Some((exit, spent.instructions))
+}
+
+/// The same, under a sampler, and what that does at the end.
+fn sampled<M: Memory, K: Control, S: Sampler>(
+    (hart, memory, code): (&mut Hart, &M, &CodeRegion),
+    worlds: &mut Worlds,
+    (control, mut goes_on): (&mut K, impl FnMut(&mut K, &Spent) -> bool),
+    sampler: S,
+    end: impl FnOnce(&mut S, &Spent),
+) -> Option<(Exit, Spent)> {
+    let setting = setting()?;
+    // SAFETY: they are borrowed for as long as the observer lives.
+    let mut observer = unsafe { Timed::new(&setting.costs, worlds, layout(Some(code)), sampler) };
+    let mut core = ProcessCore::counting(memory, code);
+    let mut exit = Exit::Budget;
+    while exit == Exit::Budget && goes_on(control, &observer.spent) {
+        exit = flick_engine::run(hart, &mut core, &mut observer, control);
+    }
+    let spent = observer.spent;
+    end(observer.sampler(), &spent);
+    Some((exit, spent))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use flick_abi::card_interface::{
-    Executed, FUNCTIONS, Functions, HartRow, LIBRARY, Order, RanRow, Setup, TileRow,
+    Executed, FUNCTIONS, Functions, HartRow, LIBRARY, NO_TIME, Order, RanRow, Setup, TileRow,
 };
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
@@ -93,10 +93,25 @@ impl Machine {
         STACK.call(|| unsafe { (self.0.send)(descriptor, time) })
     }
 
-    /// Runs up to what comes next.
-    pub fn advance(&mut self, order: &mut Order) {
+    /// Runs up to what comes next, or up to a time.
+    pub fn advance(&mut self, order: &mut Order, until: Option<u64>) {
+        let until = until.unwrap_or(NO_TIME);
         // SAFETY: as above.
-        STACK.call(|| unsafe { (self.0.advance)(order) });
+        STACK.call(|| unsafe { (self.0.advance)(order, until) });
+    }
+
+    /// When it goes on by itself.
+    pub fn next(&mut self) -> Option<u64> {
+        // SAFETY: as above.
+        let next = STACK.call(|| unsafe { (self.0.next)() });
+        (next != NO_TIME).then_some(next)
+    }
+
+    /// See [`Functions::until`].
+    pub fn until(&mut self, hart: u32, at: u64, others: Option<u64>) -> u64 {
+        let others = others.unwrap_or(NO_TIME);
+        // SAFETY: as above.
+        STACK.call(|| unsafe { (self.0.until)(hart, at, others) })
     }
 
     /// Loads the registers of a lent hart.

@@ -13,6 +13,7 @@ use flick_engine::{
 use flick_riscv::Isa;
 use flick_translator::Reason;
 
+use super::ordered;
 use super::owner::Owner;
 use super::place;
 use super::tiles;
@@ -160,6 +161,13 @@ impl Lent {
         loan.is_some_and(|loan| self.is(loan) && token::is_lent(loan))
     }
 
+    /// Until when the code may go on, whose time is over: where threads are ordered, as long as the hart may.
+    fn may_go_on_until(&self) -> Option<u64> {
+        let loan = Owner::of_thread().loan();
+        loan.filter(|&loan| self.is(loan))
+            .and_then(ordered::may_go_on_until)
+    }
+
     /// Is it that of this loan?
     pub fn is(&self, loan: Loan) -> bool {
         self.mark == loan.mark()
@@ -218,7 +226,7 @@ fn is_timed<A: Accounts>() -> bool {
 /// The same in a timed run, whose budget is a time. It has the instructions of all harts on each.
 fn observe<A: Accounts>(act: &mut Entered, tile: u16, lent: &Lent) -> (End, Spent) {
     let (begin, before) = (card_time::now(), act.context.retired);
-    let until = card_time::until(begin.saturating_add(lent.budget));
+    let mut until = card_time::until(begin.saturating_add(lent.budget));
     let end = loop {
         let code = match meaning(act, tile) {
             Meaning::Code(code) => code,
@@ -226,7 +234,10 @@ fn observe<A: Accounts>(act: &mut Entered, tile: u16, lent: &Lent) -> (End, Spen
         };
         match observe_in::<A>(act, code, lent.isa, until) {
             Exit::Leave => {}
-            Exit::Budget => break End::Budget,
+            Exit::Budget => match lent.may_go_on_until() {
+                Some(time) => until = card_time::until(time),
+                None => break End::Budget,
+            },
             exit => break End::Fault(exit),
         }
     };

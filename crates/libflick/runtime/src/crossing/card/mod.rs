@@ -3,6 +3,7 @@
 mod card_library;
 mod failure;
 mod lent_code;
+mod ordered;
 mod owner;
 mod place;
 mod report;
@@ -37,6 +38,7 @@ use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
 use card_library::Machine;
 use lent_code::{BREAKPOINT, End, ILLEGAL, Lent, Meaning, Spent, meaning};
+use ordered::Turn;
 use owner::Owner;
 use place::{BEGINS, Place, RESTORED, RETURNED, how, set_how};
 use token::{Come, Loan};
@@ -62,6 +64,7 @@ pub fn init(config: &Config) {
     owner::init();
     // SAFETY: the process has one thread that starts the runtime; nobody else uses the machine.
     tiles::init(&mut unsafe { Machine::get() });
+    ordered::init();
     stats::set_card(report::card);
     crossing_code::enter_card();
 }
@@ -122,7 +125,7 @@ impl<A: Accounts> Backend for Card<A> {
         // The instruction that the last hart lacks, and what the card had executed then.
         let mut lacking: Option<(u64, u64)> = None;
         loop {
-            let (blocked, owner, come) = match lent {
+            let (blocked, turn, owner, come) = match lent {
                 Some(lent) => {
                     let ran = match has_come_back && !lent.is_held() {
                         true => Err((End::Budget, lent.spent::<A>(act))),
@@ -135,10 +138,12 @@ impl<A: Accounts> Backend for Card<A> {
                     };
                     let blocked = BlockedSignals::new();
                     let owner = Owner::of_thread();
+                    let turn = ordered::turn_again::<A>();
                     match owner.take_loan().filter(|&loan| lent.is(loan)) {
                         Some(loan) if token::take_back(loan) => {
-                            give_back::<A>(act, place, (loan, end, spent), &mut lacking);
-                            (blocked, owner, token::go_on(owner.slot()))
+                            lacking = give_back::<A>(act, place, (loan, end, spent), &turn);
+                            let come = token::go_on(owner.slot(), &turn);
+                            (blocked, turn, owner, come)
                         }
                         // Another thread, or a handler of this one, has given the hart back. The card has
                         // the registers of before.
@@ -150,7 +155,8 @@ impl<A: Accounts> Backend for Card<A> {
                                 (_, Meaning::Code(_)) => {}
                                 (_, other) => return other.event(),
                             }
-                            (blocked, owner, request::<A>(act, owner, place.tile))
+                            let come = request::<A>(act, owner, place.tile, &turn);
+                            (blocked, turn, owner, come)
                         }
                     }
                 }
@@ -158,19 +164,17 @@ impl<A: Accounts> Backend for Card<A> {
                     let blocked = BlockedSignals::new();
                     let owner = Owner::of_thread();
                     // A handler has interrupted code of this thread on a lent hart, or has left it for good.
-                    if let Some(loan) = owner.take_loan()
-                        && token::take_back(loan)
-                    {
-                        token::give_up(loan);
-                        token::leave();
-                    }
-                    (blocked, owner, request::<A>(act, owner, place.tile))
+                    let turn = ordered::turn::<A>();
+                    owner.leave_code();
+                    let come = request::<A>(act, owner, place.tile, &turn);
+                    (blocked, turn, owner, come)
                 }
             };
-            match answer::<A>(act, (owner, place), come, lacking.take()) {
+            match answer::<A>(act, (owner, place, &turn), come, lacking.take()) {
                 Ok(hart) => lent = Some(hart),
                 Err(event) => return event,
             }
+            drop(turn);
             drop(blocked);
         }
     }
@@ -179,7 +183,7 @@ impl<A: Accounts> Backend for Card<A> {
 /// What comes for an activation, whose thread has the token: a hart that is lent, or what has happened.
 fn answer<A: Accounts>(
     act: &mut Entered,
-    (owner, place): (Owner, Place),
+    (owner, place, turn): (Owner, Place, &Turn),
     mut come: Come,
     lacking: Option<(u64, u64)>,
 ) -> Result<Lent, Event> {
@@ -187,15 +191,15 @@ fn answer<A: Accounts>(
         match come {
             // The card has not seen yet that the thread has left its code, or the thread leaves its hart.
             Come::Message { message, time } if is_busy(message) => {
-                token::leave();
-                goes_on_at::<A>(time, Way::To);
+                token::leave(turn);
+                goes_on_at::<A>(time, 0, Way::To);
                 // What was refused has not changed the card's registers.
                 owner.keep(place.tile, 0);
-                come = request::<A>(act, owner, place.tile);
+                come = request::<A>(act, owner, place.tile, turn);
             }
             Come::Message { message, time } => {
-                token::leave();
-                goes_on_at::<A>(time, Way::From);
+                token::leave(turn);
+                goes_on_at::<A>(time, 0, Way::From);
                 set_how(act, RESTORED);
                 return Err(event(act, message));
             }
@@ -204,22 +208,24 @@ fn answer<A: Accounts>(
                 budget,
                 isa,
                 time,
+                waited,
             } => {
-                goes_on_at::<A>(time, Way::To);
-                // SAFETY: the thread has the token.
-                let mut machine = unsafe { Machine::get() };
-                machine.registers(hart, &mut act.context.hart);
-                if let Some((pc, before)) = lacking {
-                    let cost = machine.own_instructions().saturating_sub(before);
+                goes_on_at::<A>(time, waited, Way::To);
+                let begins = (A::COUNT && how(act) == BEGINS).then(|| RanRow {
+                    calls: 1,
+                    ..ran(act, place, hart)
+                });
+                let registers = |machine: &mut Machine| {
+                    machine.registers(hart, &mut act.context.hart);
+                    begins.iter().for_each(|row| machine.has_run(row));
+                    lacking.map(|(pc, then)| (pc, machine.own_instructions().saturating_sub(then)))
+                };
+                // SAFETY: the thread has the turn.
+                let moved = unsafe { ordered::use_machine(turn, registers) };
+                if let Some((pc, cost)) = moved {
                     A::migrated(owner.slot(), pc, cost);
                 }
-                if A::COUNT && how(act) == BEGINS {
-                    machine.has_run(&RanRow {
-                        calls: 1,
-                        ..ran(act, place, hart)
-                    });
-                }
-                let loan = token::lend(owner.slot(), hart);
+                let loan = token::lend(owner.slot(), hart, turn);
                 owner.set_loan(loan);
                 return Ok(Lent::begin::<A>(act, loan, budget, isa));
             }
@@ -239,28 +245,28 @@ fn ran(act: &Entered, place: Place, hart: u32) -> RanRow {
     }
 }
 
-/// The thread has the token, and gives a hart back that was lent to it.
+/// The thread has the turn, and gives a hart back that was lent to it. An instruction that the hart lacks, and
+/// what the card has executed.
 fn give_back<A: Accounts>(
     act: &mut Entered,
     place: Place,
     (loan, end, spent): (Loan, End, Spent),
-    lacking: &mut Option<(u64, u64)>,
-) {
+    turn: &Turn,
+) -> Option<(u64, u64)> {
     let executed = lent_code::executed(act, (loan.hart(), end), spent);
+    let is_lacking = A::COUNT && executed.cause == ILLEGAL;
+    let row = A::COUNT.then(|| RanRow {
+        instructions: spent.instructions,
+        moves: u64::from(is_lacking),
+        ..ran(act, place, loan.hart())
+    });
+    let is_back = |machine: &mut Machine| {
+        row.iter().for_each(|row| machine.has_run(row));
+        machine.executed(&executed, &act.context.hart);
+        is_lacking.then(|| (act.context.hart.pc, machine.own_instructions()))
+    };
     // SAFETY: by contract.
-    let mut machine = unsafe { Machine::get() };
-    let is_lacking = executed.cause == ILLEGAL;
-    if A::COUNT {
-        machine.has_run(&RanRow {
-            instructions: spent.instructions,
-            moves: u64::from(is_lacking),
-            ..ran(act, place, loan.hart())
-        });
-    }
-    machine.executed(&executed, &act.context.hart);
-    if A::COUNT && is_lacking {
-        *lacking = Some((act.context.hart.pc, machine.own_instructions()));
-    }
+    unsafe { ordered::use_machine(turn, is_back) }
 }
 
 /// The activation goes on in translated code.
@@ -273,10 +279,10 @@ fn go_into(act: &mut Entered, translated: u64) -> Event {
     Event::Enter(translated)
 }
 
-/// The thread goes on at this time, if it has one.
-fn goes_on_at<A: Accounts>(time: u64, way: Way) {
+/// The thread goes on at this time, if it has one, and has waited so long for a hart.
+fn goes_on_at<A: Accounts>(time: u64, waited: u64, way: Way) {
     if A::COUNT {
-        card_time::goes_on_at(time, way);
+        card_time::goes_on_at(time, waited, way);
     }
 }
 
@@ -286,11 +292,11 @@ fn is_busy(message: &Descriptor) -> bool {
 }
 
 /// An activation begins or goes on, at the thread's time.
-fn request<A: Accounts>(act: &mut Entered, owner: Owner, tile: u16) -> Come {
+fn request<A: Accounts>(act: &mut Entered, owner: Owner, tile: u16, turn: &Turn) -> Come {
     let is_kept = owner.kept(tile) == act.address() as u64;
     owner.keep(tile, act.address() as u64);
     let time = if A::COUNT { card_time::now() } else { 0 };
-    token::cross(owner.slot(), time, |to, registers| {
+    token::cross(owner.slot(), time, turn, |to, registers| {
         write_request(act, (owner, tile, is_kept), to, registers);
     })
 }

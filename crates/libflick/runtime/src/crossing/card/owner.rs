@@ -5,8 +5,10 @@ use std::sync::OnceLock;
 
 use flick_abi::descriptor::{HOST_TILES, OWNERS};
 
+use super::card_library::Machine;
+use super::ordered;
 use super::token::{self, Loan};
-use crate::accounts::timed::card_time;
+use crate::accounts::timed::{card_time, order};
 use crate::os::fatal;
 use crate::os::signal_mask::BlockedSignals;
 
@@ -59,22 +61,20 @@ fn key() -> libc::pthread_key_t {
 /// The value of the key is the slot's number and 1.
 unsafe extern "C" fn thread_ends(value: *mut c_void) {
     let _blocked = BlockedSignals::new();
-    let owner = Owner(value as usize as u32 - 1);
-    if let Some(loan) = owner.take_loan()
-        && token::take_back(loan)
-    {
-        token::give_up(loan);
-        token::leave();
-    }
-    owner.own().kept.iter().for_each(|kept| kept.set(0));
-    token::end(owner.0, card_time::now());
+    Owner(value as usize as u32 - 1).end();
 }
 
 /// Keeps others out of the machine, until [`token::release`].
 pub fn hold() {
     let owner = Owner::if_any();
     match owner.and_then(Owner::take_loan) {
-        Some(loan) if token::take_back(loan) => token::give_up(loan),
+        Some(loan) if token::take_back(loan) => {
+            if order::is_on() {
+                token::hold();
+            }
+            // SAFETY: the thread has the token, and blocks all signals.
+            token::give_up(&mut unsafe { Machine::get() }, loan);
+        }
         _ => token::hold(),
     }
 }
@@ -86,7 +86,7 @@ pub fn end_fork_in_child() {
 
 impl Owner {
     /// That of the calling thread, if it has one.
-    fn if_any() -> Option<Self> {
+    pub fn if_any() -> Option<Self> {
         // SAFETY: the key is made.
         let value = unsafe { libc::pthread_getspecific(key()) } as usize as u32;
         value.checked_sub(1).map(Self)
@@ -107,6 +107,31 @@ impl Owner {
         // SAFETY: as above.
         unsafe { libc::pthread_setspecific(key(), (slot + 1) as usize as *const c_void) };
         Self(slot)
+    }
+
+    /// The calling thread, whose owner this is, ends. True.
+    pub fn end(self) -> bool {
+        self.leave_code();
+        self.own().kept.iter().for_each(|kept| kept.set(0));
+        // SAFETY: the key is made.
+        unsafe { libc::pthread_setspecific(key(), std::ptr::null()) };
+        token::end(self.0, card_time::now());
+        true
+    }
+
+    /// The calling thread has left the code that it has executed on a hart, if there is such code.
+    pub fn leave_code(self) {
+        let Some(loan) = self.take_loan() else { return };
+        if !token::take_back(loan) {
+            return;
+        }
+        if order::is_on() {
+            ordered::give_up(loan);
+        } else {
+            // SAFETY: the thread has got the token with the loan, and blocks all signals.
+            token::give_up(&mut unsafe { Machine::get() }, loan);
+            token::leave(&None);
+        }
     }
 
     pub fn slot(self) -> u32 {

@@ -2,6 +2,9 @@
 //!
 //! All of it runs with all signals blocked in the calling thread. How the token goes from thread to thread is in
 //! [`Token`], which loom checks. An owner is *inside* from its descriptor on until its message has come.
+//!
+//! Where threads run in the order of virtual time, that decides who uses the machine ([`super::ordered`]). The
+//! token is taken for each use of the machine then, and a thread that executes its code has none.
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -18,6 +21,8 @@ use flick_sync::{Found, Token, Waited};
 
 use super::card_library::Machine;
 use super::failure;
+use super::ordered::{self, Turn};
+use crate::accounts::timed::order;
 use crate::thread::activation::Activation;
 
 /// A lent owner that does not come back in this time has gone to sleep, or has left its code. If it has used
@@ -49,6 +54,8 @@ struct Slot {
     registers: UnsafeCell<ThreadState>,
     /// As `request`: the virtual time at which that is sent.
     time: AtomicU64,
+    /// Where threads are ordered: the [`Loan`] of its thread; 0: none.
+    lent: AtomicU64,
 }
 
 // SAFETY: one side at a time uses the cells, as their comments say.
@@ -91,6 +98,7 @@ static SLOTS: [Slot; OWNERS] = [const {
             fcsr: 0,
         }),
         time: AtomicU64::new(0),
+        lent: AtomicU64::new(0),
     }
 }; OWNERS];
 
@@ -104,6 +112,7 @@ const NO_ORDER: Order = Order {
     owner: 0,
     budget: 0,
     time: 0,
+    waited: 0,
     isa: 0,
     message: NO_DESCRIPTOR,
 };
@@ -125,15 +134,15 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// How many owners are inside. Who has the token changes it.
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 
-/// A loan of a hart to the calling thread: the slot in bits 15:0, the hart in bits 31:16, and above a
-/// number that is never used again.
+/// A loan of a hart to the calling thread: the slot in bits 14:0, in bit 15 whether threads are ordered, the
+/// hart in bits 31:16, and above a number that is never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loan(u64);
 
 impl Loan {
     /// Nanoseconds of the processor that its thread has used; `None`: it is gone.
     fn used_processor(self) -> Option<u64> {
-        let slot = SLOTS.get(self.0 as usize & 0xffff)?;
+        let slot = SLOTS.get(self.slot())?;
         let mut time = libc::timespec {
             tv_sec: 0,
             tv_nsec: 0,
@@ -143,9 +152,39 @@ impl Loan {
         (result == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
     }
 
-    fn new(slot: u32, hart: u32) -> Self {
+    fn new(slot: u32, hart: u32, is_ordered: bool) -> Self {
         let number = LOANS.fetch_add(1, SeqCst) + 1;
-        Self(number << 32 | u64::from(hart & 0xffff) << 16 | u64::from(slot & 0xffff))
+        let ordered = if is_ordered { Self::ORDERED } else { 0 };
+        let slot = u64::from(slot) & (Self::ORDERED - 1);
+        Self(number << 32 | u64::from(hart & 0xffff) << 16 | ordered | slot)
+    }
+
+    const ORDERED: u64 = 1 << 15;
+
+    fn slot(self) -> usize {
+        (self.0 & (Self::ORDERED - 1)) as usize
+    }
+
+    /// Has its thread the token, too?
+    fn has_token(self) -> bool {
+        self.0 & Self::ORDERED == 0
+    }
+
+    /// Begins it.
+    fn begin(self) {
+        match self.has_token() {
+            true => TOKEN.lend(self.0),
+            false => SLOTS[self.slot()].lent.store(self.0, SeqCst),
+        }
+    }
+
+    /// Ends it. The token is the calling thread's then, if its thread had that. False: another one has ended it.
+    fn end(self) -> bool {
+        if self.has_token() {
+            return TOKEN.take_back(self.0);
+        }
+        let place = &SLOTS[self.slot()].lent;
+        place.compare_exchange(self.0, 0, SeqCst, SeqCst).is_ok()
     }
 
     /// The hart.
@@ -209,6 +248,7 @@ pub enum Come {
         budget: u64,
         isa: Isa,
         time: u64,
+        waited: u64,
     },
     /// It stays up to the thread's next request.
     Message {
@@ -219,22 +259,29 @@ pub enum Come {
 
 /// Sends the descriptor that `write` makes, with the registers that it names, at a virtual time, and waits
 /// for what comes. The slot is the calling thread's, which has the token then.
-pub fn cross(slot: u32, time: u64, write: impl FnOnce(&mut Descriptor, &mut ThreadState)) -> Come {
+pub fn cross(
+    slot: u32,
+    time: u64,
+    turn: &Turn,
+    write: impl FnOnce(&mut Descriptor, &mut ThreadState),
+) -> Come {
     let own = &SLOTS[slot as usize];
     // SAFETY: the calling thread's, until the slot is in the list; nobody has references.
     unsafe { write(&mut *own.request.get(), &mut *own.registers.get()) };
     want_in(slot, time);
-    if TOKEN.take() {
-        drive_to(slot)
-    } else {
-        wait(slot)
+    match turn {
+        Some(turn) => ordered::cross(slot, turn),
+        None if TOKEN.take() => drive_to(slot),
+        None => wait(slot),
     }
 }
 
 /// The slot's thread ends, at a virtual time.
 pub fn end(slot: u32, time: u64) {
     want_to_end(slot, time);
-    if TOKEN.take() {
+    if order::is_on() {
+        ordered::send();
+    } else if TOKEN.take() {
         drive(None);
     }
 }
@@ -253,41 +300,70 @@ pub fn process() -> u32 {
 
 /// The calling thread has the token, and has executed its code on the hart of its last order: the same as
 /// [`cross`] from here on.
-pub fn go_on(slot: u32) -> Come {
-    drive_to(slot)
+pub fn go_on(slot: u32, turn: &Turn) -> Come {
+    match turn {
+        Some(turn) => ordered::wait(slot, turn),
+        None => drive_to(slot),
+    }
 }
 
 /// The calling thread has the token and its message, and leaves the machine.
-pub fn leave() {
-    drive(None);
+pub fn leave(turn: &Turn) {
+    if turn.is_none() {
+        drive(None);
+    }
 }
 
 /// The hart is the calling thread's, which has the token, until [`take_back`].
-pub fn lend(slot: u32, hart: u32) -> Loan {
-    let loan = Loan::new(slot, hart);
-    TOKEN.lend(loan.0);
+pub fn lend(slot: u32, hart: u32, turn: &Turn) -> Loan {
+    let loan = Loan::new(slot, hart, turn.is_some());
+    loan.begin();
+    if let Some(turn) = turn {
+        turn.set_lent(Some(slot));
+    }
     loan
-}
-
-/// Is the hart still lent?
-pub fn is_lent(loan: Loan) -> bool {
-    TOKEN.lent() == loan.0
 }
 
 /// The calling thread comes back to the machine, and has the token. False: another one has taken it away.
 #[must_use]
 pub fn take_back(loan: Loan) -> bool {
-    TOKEN.take_back(loan.0)
+    let is_back = loan.end();
+    if is_back && order::is_on() && loan.has_token() {
+        // The order has begun in a handler, which has interrupted the code.
+        put_down();
+    }
+    is_back
 }
 
-/// Who has the token: the owner of a loan has left its code.
-pub fn give_up(loan: Loan) {
-    // SAFETY: the calling thread has the token.
-    leave_code(&mut unsafe { Machine::get() }, loan.hart());
+/// Whether the loan is as it was.
+pub fn is_lent(loan: Loan) -> bool {
+    let word = match loan.has_token() {
+        true => TOKEN.lent(),
+        false => SLOTS[loan.slot()].lent.load(SeqCst),
+    };
+    word == loan.0
+}
+
+/// The loan of a slot's thread, where threads are ordered.
+pub fn loan_of(slot: u32) -> Option<Loan> {
+    Loan::from_word(SLOTS[slot as usize].lent.load(SeqCst))
+}
+
+/// Has any thread a hart, where threads are ordered?
+pub fn has_loans() -> bool {
+    SLOTS.iter().any(|slot| slot.lent.load(SeqCst) != 0)
+}
+
+/// The owner of a loan has left its code.
+pub fn give_up(machine: &mut Machine, loan: Loan) {
+    leave_code(machine, loan.hart());
     INSIDE.fetch_sub(1, SeqCst);
 }
 
-/// Nobody executes the code of a lent hart any more.
+/// Nobody executes the code of a lent hart any more. The registers are here, and in no frame of a crossing: a
+/// handler's stack may be small.
+#[cold]
+#[inline(never)]
 fn leave_code(machine: &mut Machine, hart: u32) {
     let mut registers = Hart::ZERO;
     machine.registers(hart, &mut registers);
@@ -314,19 +390,34 @@ pub fn hold() {
         since.elapsed() <= PATIENCE
     });
     if let Some(lent) = ended {
-        give_up(Loan(lent));
+        // SAFETY: the thread has the token.
+        give_up(&mut unsafe { Machine::get() }, Loan(lent));
     }
+}
+
+/// Nobody has the token any more, which the calling thread has.
+pub(super) fn put_down() {
+    TOKEN.put_down();
 }
 
 /// Behind [`hold`]: the others go on.
 pub fn release() {
-    drive(None);
+    match order::is_on() {
+        true => put_down(),
+        false => drop(drive(None)),
+    }
 }
 
 /// The child, which has this slot, or none, ends all other owners.
 pub fn end_fork_in_child(own: Option<u32>) {
     // SAFETY: the thread has the token.
-    unsafe { Machine::get() }.forked();
+    let mut machine = unsafe { Machine::get() };
+    machine.forked();
+    for slot in &SLOTS {
+        if let Some(loan) = Loan::from_word(slot.lent.swap(0, SeqCst)) {
+            leave_code(&mut machine, loan.hart());
+        }
+    }
     PROCESS.store(0, SeqCst);
     INSIDE.store(0, SeqCst);
     TOKEN.forget_others();
@@ -382,7 +473,7 @@ pub fn lent_isa(slot: u32) -> Isa {
 }
 
 /// The slot, which is the calling thread's, has an order.
-fn come(slot: u32) -> Come {
+pub(super) fn come(slot: u32) -> Come {
     // SAFETY: this thread's, and nobody writes it before the thread's next request.
     let order: &'static Order = unsafe { &*SLOTS[slot as usize].order.get() };
     match order.kind {
@@ -391,6 +482,7 @@ fn come(slot: u32) -> Come {
             budget: order.budget,
             isa: Isa::from_bits(order.isa),
             time: order.time,
+            waited: order.waited,
         },
         _ => Come::Message {
             message: &order.message,
@@ -419,14 +511,26 @@ fn find_turn(machine: &mut Machine, me: Option<u32>) -> Found {
     }
     // SAFETY: the token is the calling thread's up to the end of the turn.
     let order = unsafe { &mut *NEXT.0.get() };
-    machine.advance(order);
+    machine.advance(order, None);
+    match order.kind {
+        OrderKind::Run | OrderKind::Message => match give(machine, order) {
+            Some(slot) => Found::Turn(slot),
+            None => Found::Again,
+        },
+        OrderKind::Idle if TOKEN.is_wanted() => Found::Again,
+        _ => ended(me),
+    }
+}
+
+/// Gives what has come to the slot of its owner: which that is, if there is one.
+fn give(machine: &mut Machine, order: &Order) -> Option<u32> {
     let slot = match order.kind {
         OrderKind::Run => {
             let slot = (order.owner & 0xffff) as usize;
             if !is_owner(slot, order.owner) {
                 // A child of `fork` lacks its thread.
                 leave_code(machine, order.hart);
-                return Found::Again;
+                return None;
             }
             slot
         }
@@ -434,7 +538,7 @@ fn find_turn(machine: &mut Machine, me: Option<u32>) -> Found {
             let slot = order.message.slot();
             if slot >= OWNERS || owner(slot as u32) != order.message.owner {
                 // It has ended meanwhile.
-                return Found::Again;
+                return None;
             }
             INSIDE.fetch_sub(1, SeqCst);
             let tile = usize::from(order.message.tile);
@@ -443,28 +547,42 @@ fn find_turn(machine: &mut Machine, me: Option<u32>) -> Found {
             }
             slot
         }
-        OrderKind::Idle if TOKEN.is_wanted() => return Found::Again,
-        _ => {
-            // SAFETY: the calling thread's request, and its activation, which waits for the answer.
-            let waits = me.map(|me| unsafe {
-                let asked = &*SLOTS[me as usize].request.get();
-                &*(*(asked.activation as *const Activation)).gate
-            });
-            let others = INSIDE.load(SeqCst).saturating_sub(waits.is_some().into());
-            failure::ended(order, waits, others)
-        }
-    };
-    let Some(other) = SLOTS.get(slot) else {
-        return Found::Again;
+        _ => return None,
     };
     // SAFETY: its thread waits, and looks at it when it is woken; or it is the calling thread.
-    unsafe { *other.order.get() = *order };
-    Found::Turn(slot as u32)
+    unsafe { *SLOTS.get(slot)?.order.get() = *order };
+    Some(slot as u32)
+}
+
+/// As [`drive`], up to a time: what has come, and for whom.
+pub(super) fn advance(
+    machine: &mut Machine,
+    until: Option<u64>,
+) -> (Option<(u32, u64)>, OrderKind) {
+    // SAFETY: the token is the calling thread's.
+    let order = unsafe { &mut *NEXT.0.get() };
+    machine.advance(order, until);
+    let slot = give(machine, order);
+    (slot.map(|slot| (slot, order.time)), order.kind)
+}
+
+/// The machine has ended, or nothing comes of it any more. `me`: the slot of the calling thread, if that waits
+/// for its request's answer.
+pub(super) fn ended(me: Option<u32>) -> ! {
+    // SAFETY: the token is the calling thread's.
+    let order = unsafe { &*NEXT.0.get() };
+    // SAFETY: the calling thread's request, and its activation, which waits for the answer.
+    let waits = me.map(|me| unsafe {
+        let asked = &*SLOTS[me as usize].request.get();
+        &*(*(asked.activation as *const Activation)).gate
+    });
+    let others = INSIDE.load(SeqCst).saturating_sub(waits.is_some().into());
+    failure::ended(order, waits, others)
 }
 
 /// Sends what owners want, those first who came first. False: the ring is full, and they stay in the
 /// list.
-fn send_all(machine: &mut Machine) -> bool {
+pub(super) fn send_all(machine: &mut Machine) -> bool {
     TOKEN.enter_all(|slot| {
         let slot = &SLOTS[slot as usize];
         // SAFETY: the slot is out of the list, so that it is this thread's.
@@ -522,7 +640,8 @@ fn wait(slot: u32) -> Come {
         match waited {
             Waited::Turn => return come(slot),
             Waited::TookBack(lent) => {
-                give_up(Loan(lent));
+                // SAFETY: the thread has the token.
+                give_up(&mut unsafe { Machine::get() }, Loan(lent));
                 if drive(Some(slot)) {
                     return come(slot);
                 }

@@ -10,7 +10,7 @@ use super::linked_library::{is_linked, is_on, set_on};
 use super::ordered_threads::{Key, forget_all, with};
 use super::slot::Slot;
 use super::stated_points::{Call, Here, point};
-use super::{notes, one_processor, watchdog};
+use super::{machine, notes, one_processor, watchdog};
 
 /// A new thread, which its creator has announced.
 #[derive(Clone, Copy)]
@@ -43,6 +43,7 @@ pub fn begin() {
     slot.adopt();
     watchdog::park(slot);
     one_processor::stay();
+    machine::enter_machine();
     set_on(true);
 }
 
@@ -77,6 +78,7 @@ pub fn end(state: &Own) {
     ended::ended(times);
     let Some(here) = here else { return };
     let slot = here.slot;
+    machine::thread_ends();
     drop(here);
     with(None, |shared| {
         shared.token.end(slot.thread);

@@ -8,6 +8,7 @@ mod barriers;
 mod fork_lock;
 mod linked_library;
 mod lives;
+mod machine;
 pub mod notes;
 mod one_processor;
 mod ordered_threads;
@@ -19,8 +20,9 @@ mod waiting;
 mod watchdog;
 mod written_data;
 
-pub use linked_library::{clocks_are_virtual, real, timed};
+pub use linked_library::{clocks_are_virtual, is_on, real, timed};
 pub use lives::{Child, announce, end, forked, join, joined};
+pub use machine::{Advanced, Machine, MachineTurn, set_machine};
 pub use ordered_threads::{ANY_DATA, Key, after_fork, before_fork};
 pub use stated_points::{Call, Here, arrive, point};
 pub use written_data::writes;

@@ -8,8 +8,10 @@ use super::super::setting::picoseconds;
 use super::super::state::{self, State};
 use super::super::sums::Times;
 use super::fork_lock::ForkLock;
+use super::machine;
 use super::slot::Slot;
 use super::timers::VirtualTimers;
+use crate::os::signal_mask::BlockedSignals;
 
 /// What a thread waits for, by address or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +26,8 @@ pub enum Key {
     End(Thread),
     /// Device and number of a pipe, a socket and the like.
     Data(u64, u64),
+    /// What comes from the machine of a card for the thread of this slot.
+    Owner(u32),
 }
 
 /// What a thread waits for that looks at several files.
@@ -45,6 +49,8 @@ pub struct Barrier {
 pub struct Shared {
     pub token: Token<Key>,
     pub slots: Vec<&'static Slot>,
+    /// The machine of a card, which has a number as threads have.
+    pub machine: Option<Thread>,
     /// When locks were opened, semaphores posted and barriers passed the last time.
     pub moments: HashMap<Key, Times>,
     pub barriers: HashMap<usize, Barrier>,
@@ -62,31 +68,39 @@ static NEXT: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Moments that are kept before those that are past for all threads go.
 const MOMENTS: usize = 1 << 12;
 
-/// What is done under the lock, and whoever has got the token by it is woken.
-pub fn with<R>(own: Option<&Slot>, f: impl FnOnce(&mut Shared) -> R) -> R {
-    let (result, next) = SHARED.with(|shared| {
-        let shared = shared.get_or_insert_default();
-        let result = f(shared);
-        shared.let_expire();
-        let next = shared.token.hand_over().map(|next| shared.slots[next]);
-        if let Some(next) = next {
-            next.grant();
+/// Who has got the token.
+pub enum Next {
+    Nobody,
+    Thread(&'static Slot),
+    Machine,
+}
+
+impl Next {
+    /// Wakes it, if it is not the calling thread, or runs the machine.
+    pub fn go_on(self, own: Option<&Slot>) {
+        match self {
+            Self::Thread(next) if own.is_none_or(|own| own.thread != next.thread) => next.wake(),
+            Self::Thread(_) | Self::Nobody => {}
+            Self::Machine => machine::drive(own),
         }
-        let timer = shared.timers.next().unwrap_or(u64::MAX);
-        let first = shared.token.next().map_or(timer, |next| next.min(timer));
-        NEXT.store(first, Relaxed);
-        if shared.is_idle() {
-            // What they wait for comes from outside.
-            shared.for_data.iter().for_each(|slot| slot.wake());
-        }
-        (result, next)
-    });
-    if let Some(next) = next
-        && own.is_none_or(|own| own.thread != next.thread)
-    {
-        next.wake();
     }
+}
+
+/// What is done under the lock, and whoever has got the token by it goes on.
+pub fn with<R>(own: Option<&Slot>, f: impl FnOnce(&mut Shared) -> R) -> R {
+    let (result, next) = locked(|shared| {
+        let result = f(shared);
+        (result, shared.hand_over())
+    });
+    next.go_on(own);
     result
+}
+
+/// What is done under the lock. Where there is a card, a handler may come to the order while the thread that it
+/// has interrupted is in the order's code.
+pub fn locked<R>(f: impl FnOnce(&mut Shared) -> R) -> R {
+    let _blocked = machine::is_there().then(BlockedSignals::new);
+    SHARED.with(|shared| f(shared.get_or_insert_default()))
 }
 
 /// The time of the thread or timer that is next.
@@ -104,6 +118,27 @@ pub fn holder() -> Option<&'static Slot> {
 }
 
 impl Shared {
+    /// Gives the token to who is next, if nobody holds it. [`Next::go_on`] follows, without the lock.
+    pub fn hand_over(&mut self) -> Next {
+        self.let_expire();
+        let next = match self.token.hand_over() {
+            None => Next::Nobody,
+            next if next == self.machine => Next::Machine,
+            Some(next) => {
+                self.slots[next].grant();
+                Next::Thread(self.slots[next])
+            }
+        };
+        let timer = self.timers.next().unwrap_or(u64::MAX);
+        let first = self.token.next().map_or(timer, |next| next.min(timer));
+        NEXT.store(first, Relaxed);
+        if self.is_idle() {
+            // What they wait for comes from outside.
+            self.for_data.iter().for_each(|slot| slot.wake());
+        }
+        next
+    }
+
     /// Whether nobody runs, and nobody will without help from outside.
     pub fn is_idle(&self) -> bool {
         self.token.holder().is_none() && self.token.next().is_none()

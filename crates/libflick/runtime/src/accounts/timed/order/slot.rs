@@ -23,6 +23,8 @@ pub struct Slot {
     pub away: AtomicBool,
     /// A timer's signal waits for it.
     pub signalled: AtomicBool,
+    /// The number of the owner as which the thread executes code on a hart of a card, and 1; 0: none.
+    lent: AtomicU32,
     /// Return address of the last stated point, and which it was ([`super::notes`]).
     pub place: AtomicUsize,
     /// Stated points that it has come to.
@@ -56,6 +58,7 @@ impl Slot {
             may_sleep: AtomicBool::new(false),
             away: AtomicBool::new(false),
             signalled: AtomicBool::new(false),
+            lent: AtomicU32::new(0),
             place: AtomicUsize::new(0),
             points: AtomicU64::new(0),
             woken: Cell::default(),
@@ -81,6 +84,16 @@ impl Slot {
     pub fn own() -> Option<&'static Self> {
         // SAFETY: slots are never freed.
         unsafe { OWN.get().as_ref() }
+    }
+
+    /// The thread executes code on a hart of a card as this owner, or does so no longer.
+    pub fn set_lent(&self, owner: Option<u32>) {
+        self.lent.store(owner.map_or(0, |owner| owner + 1), Relaxed);
+    }
+
+    /// As which owner it does so. That is over now.
+    pub fn take_lent(&self) -> Option<u32> {
+        self.lent.swap(0, Relaxed).checked_sub(1)
     }
 
     /// The thread has come to a stated point.

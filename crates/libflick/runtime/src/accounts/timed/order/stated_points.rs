@@ -46,7 +46,7 @@ pub struct Here {
 }
 
 impl Here {
-    fn new(slot: &'static Slot, call: Call) -> Self {
+    pub fn new(slot: &'static Slot, call: Call) -> Self {
         Self {
             slot,
             call,
@@ -82,13 +82,11 @@ pub fn point(call: Call) -> Option<Here> {
     Some(here)
 }
 
-/// A crossing of the thread with this state is a stated point.
-pub fn arrive(state: &mut State) {
+/// The thread with this state comes to a stated point of the NxP.
+pub fn arrive(state: &mut State, call: Call) {
     if !is_on() {
         return;
     }
-    // The crossing has no return address that says more than its call site's account.
-    let call = Call::new("a crossing", 0);
     if let Some(slot) = Slot::own()
         && !slot.busy.swap(true, Relaxed)
     {
@@ -96,13 +94,14 @@ pub fn arrive(state: &mut State) {
         here.order_with(state);
         here.deliver();
     } else if Slot::own().is_none() {
-        notes::not_exact("a crossing of a thread that pthread_create has not made", 0);
+        let what = format!("{} of a thread that pthread_create has not made", call.name);
+        notes::not_exact(&what, call.place);
     }
 }
 
 /// A thread that the C library has made for itself: it is ordered from now on.
 #[cold]
-fn come_from_outside(call: Call) -> Option<&'static Slot> {
+pub fn come_from_outside(call: Call) -> Option<&'static Slot> {
     let state = state::current()?;
     notes::not_exact(
         &format!("{} in a thread that pthread_create has not made", call.name),

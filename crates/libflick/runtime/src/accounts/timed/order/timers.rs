@@ -167,7 +167,9 @@ impl Shared {
         };
         self.timers.sent.push((slot.thread, sent));
         slot.signalled.store(true, Relaxed);
-        if self.token.awaited_by(slot.thread).is_some() {
+        // What waits for a hart does so in the middle of a crossing, and gets its signals behind it.
+        let awaited = self.token.awaited_by(slot.thread);
+        if awaited.is_some_and(|key| !matches!(key, Key::Owner(_))) {
             slot.woken.set(moment);
             self.token.interrupt(slot.thread, at);
         }
@@ -292,7 +294,9 @@ impl Here {
     pub fn await_timer(&self) -> Option<Awaited> {
         self.had_signal.set(false);
         let has_signal = |shared: &mut Shared| {
-            let live = |slot: &&&Slot| !shared.token.has_ended(slot.thread);
+            let is_machine = |slot: &Slot| shared.machine == Some(slot.thread);
+            let live =
+                |slot: &&&'static Slot| !shared.token.has_ended(slot.thread) && !is_machine(slot);
             let is_alone = shared.slots.iter().filter(live).count() == 1;
             let sends = |record: &Record| matches!(record.effect, Effect::Signal(_));
             let timers = &shared.timers;
