@@ -46,8 +46,9 @@ pub fn alloc(size: usize) -> *mut c_void {
     obtain(size, |size| unsafe { mi::mi_malloc(size) })
 }
 
-/// The same in a heap of a tile; null: it has none.
-pub(super) fn alloc_in(heap: *mut c_void, size: usize) -> *mut c_void {
+/// The same in the memory of a tile of a card.
+pub fn alloc_on(tile: u16, size: usize) -> *mut c_void {
+    let heap = tile_heaps::heap_of(tile);
     if heap.is_null() {
         exhausted::report(size, true);
         return no_memory();
@@ -203,7 +204,7 @@ pub unsafe fn resize(ptr: *mut c_void, size: usize) -> *mut c_void {
         return ptr;
     }
     let new = match tile_heaps::tile_of(ptr as usize) {
-        Some(tile) => tile_heaps::alloc(tile, size),
+        Some(tile) => alloc_on(tile, size),
         None => alloc(size),
     };
     if !new.is_null() {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Acquire, Ordering::Rel
 
 use flick_abi::descriptor::HOST_TILES;
 
-use super::{blocks, mimalloc};
+use super::mimalloc;
 use crate::locks::order::BOUNDARY;
 
 /// A heap; null and empty as long as nothing was allocated there.
@@ -24,16 +24,14 @@ static HEAPS: [TileHeap; HOST_TILES] = [const {
     }
 }; HOST_TILES];
 
-/// `size` bytes of the tile's memory, or NULL with ENOMEM.
-pub fn alloc(tile: u16, size: usize) -> *mut c_void {
-    let heap = match HEAPS[usize::from(tile)].heap.load(Acquire) {
+/// The tile's heap, which mimalloc has; null: there is no room for it.
+pub fn heap_of(tile: u16) -> *mut c_void {
+    match HEAPS[usize::from(tile)].heap.load(Acquire) {
         heap if heap.is_null() => make(tile),
         heap => heap,
-    };
-    blocks::alloc_in(heap, size)
+    }
 }
 
-/// Null: there is no room.
 #[cold]
 fn make(tile: u16) -> *mut c_void {
     let own = &HEAPS[usize::from(tile)];

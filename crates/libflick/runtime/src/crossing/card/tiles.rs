@@ -177,7 +177,7 @@ pub unsafe extern "C" fn flick_alloc_on(tile: *const c_char, size: usize) -> *mu
         }
     }
     match number {
-        Some(number) if blocks::is_open() => tile_heaps::alloc(number, size),
+        Some(number) if blocks::is_open() => blocks::alloc_on(number, size),
         _ => exports::flick_alloc(exports::MEM_NXP, size),
     }
 }
