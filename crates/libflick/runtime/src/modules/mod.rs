@@ -225,6 +225,13 @@ pub fn gate_of_image(address: u64) -> Option<*const Gate> {
     find(|known| binary(&known.by_image, address))
 }
 
+/// Does a function with this NxP code belong to a tile?
+pub fn belongs_to_tile(code: u64) -> bool {
+    // SAFETY: the gate of a registered module.
+    let has_tile = |gate: *const Gate| unsafe { (*gate).flags } & GATE_TILE != 0;
+    have_tiles() && gate_of_image(code).is_some_and(has_tile)
+}
+
 /// The name of the gate's tile, if it has one.
 ///
 /// # Safety

@@ -13,7 +13,7 @@ use super::process_code::Process;
 use super::{STACK, TRANSLATOR, cannot_translate, hotness, make, on_signal_stack, perf};
 use crate::config::{self, Engine};
 use crate::memory::own_heaps;
-use crate::modules::address_meaning;
+use crate::modules::{self, address_meaning};
 use crate::os::signal_mask::BlockedSignals;
 
 /// ISAs that have translations. Harts of others interpret.
@@ -108,7 +108,13 @@ fn known(set: usize, target: u64) -> Option<u64> {
 fn translate(set: usize, target: u64) -> u64 {
     let leave = flick_translator::leave_at_call as *const () as u64;
     let (meaning, lasting) = address_meaning::classify(target);
-    let address_meaning::Target::Nxp(address) = meaning else {
+    let address = match meaning {
+        address_meaning::Target::Nxp(address) if !may_be_elsewhere(target, address) => {
+            Some(address)
+        }
+        _ => None,
+    };
+    let Some(address) = address else {
         if lasting {
             let _ = TRANSLATOR.try_with(|translator| {
                 if let Some(translator) = translator {
@@ -147,6 +153,12 @@ fn translate(set: usize, target: u64) -> u64 {
         })
     });
     entry.flatten().unwrap_or(0)
+}
+
+/// Does code that jumps to `target`, which means the code at `address`, have to leave its hart, perhaps? The
+/// code is the same on all tiles.
+fn may_be_elsewhere(target: u64, address: u64) -> bool {
+    target != address && modules::belongs_to_tile(address)
 }
 
 /// The NxP code of the process as a hart with this ISA sees it.
@@ -194,6 +206,11 @@ impl Program for OnHart {
     }
 
     fn resolve(&self, target: u64) -> Option<Target> {
-        Process.resolve(target)
+        match Process.resolve(target) {
+            Some(Target::Guest(address)) if may_be_elsewhere(target, address) => {
+                Some(Target::Elsewhere)
+            }
+            resolved => resolved,
+        }
     }
 }
