@@ -1,11 +1,12 @@
-/* Measures code of NxP functions on threads: kernels that compute, on threads of their own, which share
- * nothing. `flick bench card` builds this program, and runs it inline and on the card.
+/* Measures code of NxP functions on threads: kernels that compute, on threads of their own, which
+ * share nothing. `flick bench card` builds this program, and runs it inline and on the card.
  *
  *   card_threads THREADS ROUNDS [cpu]
  *
  * prints a line of column names, then a line per round: nanoseconds of wall time for each kernel,
- * separated by commas, or of the processor time of all threads. The work of a round is the same for any number of threads. It comes in calls of
- * some million instructions, but for the last column, where a call has 20,000. */
+ * separated by commas, or of the processor time of all threads. The work of a round is the same for
+ * any number of threads. It comes in calls of some million instructions, but for the last column,
+ * where a call has 20,000. */
 #define _GNU_SOURCE
 #include <flick.h>
 #include <pthread.h>
@@ -89,14 +90,30 @@ FLICK_NXP __attribute__((noinline)) uint64_t bytes(data *of, uint64_t work) {
   while (work--)
     for (size_t n = 0; n < sizeof of->words; n++)
       switch (code[n] & 7) {
-      case 0: sum += n; break;
-      case 1: sum ^= n << 1; break;
-      case 2: sum -= code[n]; break;
-      case 3: sum = sum << 1 | sum >> 63; break;
-      case 4: sum *= 3; break;
-      case 5: sum += sum >> 5; break;
-      case 6: sum = ~sum; break;
-      default: sum ^= code[n]; break;
+      case 0:
+        sum += n;
+        break;
+      case 1:
+        sum ^= n << 1;
+        break;
+      case 2:
+        sum -= code[n];
+        break;
+      case 3:
+        sum = sum << 1 | sum >> 63;
+        break;
+      case 4:
+        sum *= 3;
+        break;
+      case 5:
+        sum += sum >> 5;
+        break;
+      case 6:
+        sum = ~sum;
+        break;
+      default:
+        sum ^= code[n];
+        break;
       }
   return sum;
 }
@@ -110,9 +127,9 @@ typedef struct {
 
 /* Some million instructions a call. */
 static const kernel kernels[] = {
-    {"integer", integer, 125000, CALLS},  {"recursion", recursion, 120, CALLS},
-    {"sort", sort, 10, CALLS},            {"matrix", matrix, 40, CALLS},
-    {"bytes", bytes, 10, CALLS},          {"calls", integer, 2500, CALLS * 10},
+    {"integer", integer, 125000, CALLS}, {"recursion", recursion, 120, CALLS},
+    {"sort", sort, 10, CALLS},           {"matrix", matrix, 40, CALLS},
+    {"bytes", bytes, 10, CALLS},         {"calls", integer, 2500, CALLS * 10},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

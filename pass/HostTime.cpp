@@ -287,8 +287,8 @@ private:
     return !isa<IntrinsicInst>(Call) && !Call.isInlineAsm();
   }
 
-  /// Whether other threads may see when it happens, or a signal's handler: a loop that waits for one
-  /// reads a volatile variable.
+  /// Whether other threads may see when it happens, or a signal's handler: a loop that waits for
+  /// one reads a volatile variable.
   static bool isSeen(const Instruction &I) {
     const Value *Pointer = isa<LoadInst, StoreInst>(I) ? getLoadStorePointerOperand(&I) : nullptr;
     if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I))

@@ -1,6 +1,6 @@
-// NxP code jumps to what is no NxP code: host code is called (inverted NX); data, the stack, the middle of
-// nowhere and an odd address between functions are the native SIGSEGV, with its code and address. The program
-// goes on each time, and calls NxP code again.
+// NxP code jumps to what is no NxP code: host code is called (inverted NX); data, the stack, the
+// middle of nowhere and an odd address between functions are the native SIGSEGV, with its code and
+// address. The program goes on each time, and calls NxP code again.
 // OUT: host: 42
 // OUT: data: 1 1 1, then 42
 // OUT: constant: 1 1 1, then 42
@@ -34,7 +34,9 @@ static void handler(int signal, siginfo_t *info, void *context) {
 static int data[4] = {1, 2, 3, 4};
 static const int constant[4] = {1, 2, 3, 4};
 
-FLICK_NXP __attribute__((noinline)) static int jump(function *volatile to, int x) { return to(x) + 1; }
+FLICK_NXP __attribute__((noinline)) static int jump(function *volatile to, int x) {
+  return to(x) + 1;
+}
 FLICK_NXP __attribute__((noinline)) static int twice(int x) { return 2 * x; }
 static int host_twice(int x) { return 2 * x; }
 

@@ -1,6 +1,6 @@
-/* Prints what the card has counted of code that takes several budgets: instructions and virtual time.
- * run.sh compares the interpreter's with those of translated code. `card_budgets LIBRARY`, with the path
- * of libflick-card.so. */
+/* Prints what the card has counted of code that takes several budgets: instructions and virtual
+ * time. run.sh compares the interpreter's with those of translated code. `card_budgets LIBRARY`,
+ * with the path of libflick-card.so. */
 #include <dlfcn.h>
 #include <flick.h>
 #include <stdatomic.h>

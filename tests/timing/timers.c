@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -206,7 +206,8 @@ static void *works(void *unused) {
   return unused;
 }
 
-// Handlers run in time while the first thread waits at a barrier, for a lock, a condition and an end.
+// Handlers run in time while the first thread waits at a barrier, for a lock, a condition and an
+// end.
 static void waits(void) {
   handle(SIGALRM, SA_RESTART);
   pthread_barrier_init(&barrier, NULL, 2);
@@ -312,9 +313,9 @@ static const struct form {
   const char *name;
   void (*run)(void);
 } forms[] = {
-    {"spins", spins},     {"pauses", pauses}, {"sleeps", sleeps}, {"intervals", intervals},
-    {"posix", posix},     {"threads", threads}, {"waits", waits},   {"data", data},
-    {"files", files},     {"jumps", jumps},
+    {"spins", spins}, {"pauses", pauses},   {"sleeps", sleeps}, {"intervals", intervals},
+    {"posix", posix}, {"threads", threads}, {"waits", waits},   {"data", data},
+    {"files", files}, {"jumps", jumps},
 };
 
 int main(int argc, char **argv) {
