@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod thread_token;
-pub mod timers;
+pub mod timer_queue;
 
 /// Picoseconds of virtual time.
 pub type Time = u64;

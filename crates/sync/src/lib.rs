@@ -36,7 +36,7 @@ mod platform;
 mod range_list;
 mod spin;
 mod tally;
-mod token;
+mod token_with_loans;
 
 pub use bump::Bump;
 pub use closable_entrance::Entrance;
@@ -44,4 +44,4 @@ pub use hash::spread;
 pub use range_list::RangeList;
 pub use spin::RwSpinLock;
 pub use tally::Tally;
-pub use token::{Found, Rule, Token, Waited};
+pub use token_with_loans::{Found, Rule, Token, Waited};

@@ -17,10 +17,10 @@ mod break_even;
 mod firmware_tables;
 #[cfg(test)]
 mod firmware_tests;
-mod threads;
+mod thread_table;
 
 pub use break_even::{EvenRow, SWEEPS, Setting};
-pub use threads::{COUNTS, FEW_COUNTS, Threaded};
+pub use thread_table::{COUNTS, FEW_COUNTS, Threaded};
 
 /// The project's bar: with nothing fitted, the null calls are so near the paper's.
 const NEAR: f64 = 0.1;
@@ -172,11 +172,11 @@ pub fn page(results: &Results) -> String {
     part("Break-even of Figure 5a", break_even::table(&results.evens));
     part(
         "Several threads on several harts",
-        threads::speedups(&results.threaded),
+        thread_table::speedups(&results.threaded),
     );
     part(
         "Harts until the card wins",
-        threads::harts_to_win(&results.threaded),
+        thread_table::harts_to_win(&results.threaded),
     );
     text
 }

@@ -108,7 +108,7 @@ fn make_translator(config: &Config, place: Place) {
     let is_whole = config.check_device || timed::enabled();
     if place == Place::Nxp && !is_whole {
         match crossing_code::on_card() {
-            true => translation::lent_code::init(),
+            true => translation::budgeted_code::init(),
             false => translation::init(),
         }
     }

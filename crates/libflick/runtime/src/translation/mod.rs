@@ -4,8 +4,8 @@
 //! translation takes the lock ([`OwnedLock`]) and translates, on a stack of the translator's own
 //! with memory of its own: a thread's first call of a function may be in a handler that interrupted
 //! `malloc`, on a small signal stack.
+pub mod budgeted_code;
 mod hotness;
-pub mod lent_code;
 mod linked_code;
 mod perf;
 mod place;

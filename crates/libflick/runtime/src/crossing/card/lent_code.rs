@@ -1,21 +1,21 @@
 //! Code of an activation on a lent hart: the owner executes it within the hart's budget.
 //!
-//! It is translated code ([`crate::translation::lent_code`]), which the crossing calls, or the interpreter
+//! It is translated code ([`crate::translation::budgeted_code`]), which the crossing calls, or the interpreter
 //! executes it. So the rest of a budget may begin anew, when translated code has come back
 //! ([`Lent::of`]). A timed run observes each instruction, and has no translated code.
 use std::mem;
 
 use flick_abi::card_interface::{Executed, NO_EXCEPTION};
 use flick_engine::{
-    Cause, CodeRegion, Exit, Identity, InstructionBudget, LimitedCore, NoObserver, ProcessCore,
-    Trap,
+    Cause, CodeRegion, CsrAccess, Exit, Hart, Identity, InstructionBudget, LimitedCore, NoObserver,
+    ProcessCore, Trap, access_fcsr, csr_number,
 };
 use flick_riscv::Isa;
 use flick_translator::Reason;
 
 use super::ordered;
 use super::owner::Owner;
-use super::place;
+use super::tile_place;
 use super::tiles;
 use super::token::{self, Loan};
 use crate::accounts::hook::Accounts;
@@ -31,10 +31,10 @@ use crate::translation;
 
 const T2: usize = 7;
 
-/// Where a hart's mark is in [`place::how`]; below is its budget.
+/// Where a hart's mark is in [`tile_place::how`]; below is its budget.
 const MARK_SHIFT: u32 = 25;
 const MOST_BUDGET: u64 = (1 << MARK_SHIFT) - 1;
-const _: () = assert!(MARK_SHIFT + u32::BITS == place::PLACE_SHIFT);
+const _: () = assert!(MARK_SHIFT + u32::BITS == tile_place::PLACE_SHIFT);
 
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
 const MEMORY: Identity = unsafe { Identity::new() };
@@ -139,13 +139,13 @@ impl Lent {
             A::instructions(&mut act.context);
             act.context.retired = budget.wrapping_neg();
         }
-        place::set_how(act, u64::from(mark) << MARK_SHIFT | budget & MOST_BUDGET);
+        tile_place::set_how(act, u64::from(mark) << MARK_SHIFT | budget & MOST_BUDGET);
         Self { mark, budget, isa }
     }
 
     /// The hart on which translated code of `act` was, if it has come back from there.
     pub fn of(act: &Entered) -> Option<Self> {
-        let word = place::how(act);
+        let word = tile_place::how(act);
         let mark = (word >> MARK_SHIFT) as u32;
         (mark != 0).then(|| Self {
             mark,
@@ -185,7 +185,7 @@ impl Lent {
         if is_timed::<A>() {
             return Err(observe::<A>(act, tile, self));
         }
-        let lookup = translation::lent_code::lookup(self.isa);
+        let lookup = translation::budgeted_code::lookup(self.isa);
         let end = loop {
             let code = match meaning(act, tile) {
                 Meaning::Code(code) => code,
@@ -283,8 +283,18 @@ pub fn executed(act: &mut Entered, (hart, end): (u32, End), spent: Spent) -> Exe
         hart,
         instructions: spent.instructions,
         time: spent.time,
-        fcsr: super::fcsr(&mut act.context.hart),
+        fcsr: fcsr(&mut act.context.hart),
         cause,
         value,
     }
+}
+
+/// The hart's fcsr.
+pub fn fcsr(hart: &mut Hart) -> u64 {
+    let access = CsrAccess {
+        number: csr_number::FCSR,
+        reads: true,
+        write: None,
+    };
+    access_fcsr(hart, access).unwrap_or(0)
 }

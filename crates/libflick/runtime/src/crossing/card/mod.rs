@@ -1,12 +1,12 @@
 //! The backend `card`: harts of a simulated machine, under its own kernel (`docs/card.md`). A crossing
 //! sends a descriptor; the owner executes its code when a hart is lent to it.
+mod card_failure;
 mod card_library;
-mod failure;
 mod lent_code;
 mod ordered;
 mod owner;
-mod place;
 mod report;
+mod tile_place;
 mod tiles;
 mod token;
 
@@ -21,7 +21,7 @@ use flick_abi::descriptor::{
     Descriptor,
 };
 use flick_abi::layout::{GATE_VARIADIC, JumpTarget};
-use flick_engine::{Cause, CsrAccess, Exit, Hart, Trap, access_fcsr, csr_number};
+use flick_engine::{Cause, Exit, Trap};
 use flick_translator::Reason;
 
 use super::backend::{Backend, Event};
@@ -37,11 +37,10 @@ use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
 use card_library::Machine;
-use lent_code::{BREAKPOINT, End, ILLEGAL, Lent, Meaning, Spent, meaning};
-use ordered::Turn;
+use lent_code::{BREAKPOINT, End, ILLEGAL, Lent, Meaning, Spent, fcsr, meaning};
 use owner::Owner;
-use place::{BEGINS, Place, RESTORED, RETURNED, how, set_how};
-use token::{Come, Loan};
+use tile_place::{BEGINS, Place, RESTORED, RETURNED, how, set_how};
+use token::{Come, Loan, Turn};
 
 const RA: usize = 1;
 const SP: usize = 2;
@@ -64,7 +63,7 @@ pub fn init(config: &Config) {
     owner::init();
     // SAFETY: the process has one thread that starts the runtime; nobody else uses the machine.
     tiles::init(&mut unsafe { Machine::get() });
-    ordered::init();
+    ordered::init(|| Owner::if_any().is_some_and(Owner::end));
     stats::set_card(report::card);
     crossing_code::enter_card();
 }
@@ -142,7 +141,7 @@ impl<A: Accounts> Backend for Card<A> {
                     match owner.take_loan().filter(|&loan| lent.is(loan)) {
                         Some(loan) if token::take_back(loan) => {
                             lacking = give_back::<A>(act, place, (loan, end, spent), &turn);
-                            let come = token::go_on(owner.slot(), &turn);
+                            let come = ordered::go_on(owner.slot(), &turn);
                             (blocked, turn, owner, come)
                         }
                         // Another thread, or a handler of this one, has given the hart back. The card has
@@ -296,7 +295,7 @@ fn request<A: Accounts>(act: &mut Entered, owner: Owner, tile: u16, turn: &Turn)
     let is_kept = owner.kept(tile) == act.address() as u64;
     owner.keep(tile, act.address() as u64);
     let time = if A::COUNT { card_time::now() } else { 0 };
-    token::cross(owner.slot(), time, turn, |to, registers| {
+    ordered::cross(owner.slot(), time, turn, |to, registers| {
         write_request(act, (owner, tile, is_kept), to, registers);
     })
 }
@@ -339,15 +338,6 @@ fn write_request(
     }
 }
 
-fn fcsr(hart: &mut Hart) -> u64 {
-    let access = CsrAccess {
-        number: csr_number::FCSR,
-        reads: true,
-        write: None,
-    };
-    access_fcsr(hart, access).unwrap_or(0)
-}
-
 /// What a message from the card says of `act`.
 fn event(act: &mut Entered, message: &Descriptor) -> Event {
     let hart = &mut act.context.hart;
@@ -382,7 +372,7 @@ fn event(act: &mut Entered, message: &Descriptor) -> Event {
                 Exit::Trap(Trap { cause, addr: value })
             }
         }),
-        None => failure::refused(message, act.gate()),
+        None => card_failure::refused(message, act.gate()),
     }
 }
 

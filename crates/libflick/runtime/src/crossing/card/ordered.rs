@@ -1,18 +1,15 @@
 //! The card where threads run in the order of virtual time (`docs/card.md`, "Threads and machine in one
 //! order"): that decides who uses the machine, and when. Each thread may have a hart that is lent to it.
+use flick_abi::card::ThreadState;
 use flick_abi::card_interface::OrderKind;
+use flick_abi::descriptor::Descriptor;
 
 use super::card_library::Machine;
-use super::owner::Owner;
-use super::token::{self, Come, Loan};
+use super::token::{self, Come, Loan, Turn};
 use crate::accounts::hook::Accounts;
 use crate::accounts::timed::card_time;
 use crate::accounts::timed::order::{self, Advanced, Call, MachineTurn};
 use crate::os::signal_mask::BlockedSignals;
-
-/// The calling thread may use the machine, by its turn in the order. `None`: there is no order, and it has the
-/// token.
-pub type Turn = Option<MachineTurn>;
 
 const CROSSING: Call = Call::new("a crossing", 0);
 const CODE: Call = Call::new("code on a hart of the card", 0);
@@ -29,8 +26,9 @@ pub fn turn_again<A: Accounts>() -> Turn {
         .flatten()
 }
 
-/// The machine is in the order, as soon as there is one.
-pub fn init() {
+/// The machine is in the order, as soon as there is one. `ends`: the calling thread ends, at its time; whether it
+/// is an owner.
+pub fn init(ends: fn() -> bool) {
     order::set_machine(order::Machine {
         next: || with(Machine::next),
         advance,
@@ -99,23 +97,48 @@ fn stuck() {
     }
 }
 
-fn ends() -> bool {
-    Owner::if_any().is_some_and(Owner::end)
-}
-
 /// Sends what the calling thread wants. That comes at its time.
-pub fn send() {
+fn send() {
     with(token::send_all);
 }
 
-/// Sends the request of the calling thread's slot, and waits for what comes.
-pub fn cross(slot: u32, turn: &MachineTurn) -> Come {
-    send();
-    wait(slot, turn)
+/// Sends the descriptor that `write` makes, with the registers that it names, at a virtual time, and waits
+/// for what comes. The slot is the calling thread's, which has the token or the turn then.
+pub fn cross(
+    slot: u32,
+    time: u64,
+    turn: &Turn,
+    write: impl FnOnce(&mut Descriptor, &mut ThreadState),
+) -> Come {
+    token::request(slot, time, write);
+    match turn {
+        Some(turn) => {
+            send();
+            wait(slot, turn)
+        }
+        None => token::cross(slot),
+    }
+}
+
+/// The calling thread has executed its code on the hart of its last order: the same as [`cross`] from here on.
+pub fn go_on(slot: u32, turn: &Turn) -> Come {
+    match turn {
+        Some(turn) => wait(slot, turn),
+        None => token::go_on(slot),
+    }
+}
+
+/// The slot's thread ends, at a virtual time.
+pub fn end(slot: u32, time: u64) {
+    token::want_to_end(slot, time);
+    match order::is_on() {
+        true => send(),
+        false => token::end(),
+    }
 }
 
 /// Waits for what comes.
-pub fn wait(slot: u32, turn: &MachineTurn) -> Come {
+fn wait(slot: u32, turn: &MachineTurn) -> Come {
     turn.wait(slot, with(Machine::next));
     token::come(slot)
 }

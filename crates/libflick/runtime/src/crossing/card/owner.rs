@@ -115,7 +115,7 @@ impl Owner {
         self.own().kept.iter().for_each(|kept| kept.set(0));
         // SAFETY: the key is made.
         unsafe { libc::pthread_setspecific(key(), std::ptr::null()) };
-        token::end(self.0, card_time::now());
+        ordered::end(self.0, card_time::now());
         true
     }
 

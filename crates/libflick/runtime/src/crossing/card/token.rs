@@ -19,10 +19,9 @@ use flick_engine::Hart;
 use flick_riscv::Isa;
 use flick_sync::{Found, Token, Waited};
 
+use super::card_failure;
 use super::card_library::Machine;
-use super::failure;
-use super::ordered::{self, Turn};
-use crate::accounts::timed::order;
+use crate::accounts::timed::order::{self, MachineTurn};
 use crate::thread::activation::Activation;
 
 /// A lent owner that does not come back in this time has gone to sleep, or has left its code. If it has used
@@ -257,31 +256,30 @@ pub enum Come {
     },
 }
 
-/// Sends the descriptor that `write` makes, with the registers that it names, at a virtual time, and waits
-/// for what comes. The slot is the calling thread's, which has the token then.
-pub fn cross(
-    slot: u32,
-    time: u64,
-    turn: &Turn,
-    write: impl FnOnce(&mut Descriptor, &mut ThreadState),
-) -> Come {
+/// The calling thread may use the machine, by its turn in the order. `None`: there is no order, and it has the
+/// token.
+pub type Turn = Option<MachineTurn>;
+
+/// Puts the descriptor that `write` makes, with the registers that it names, at a virtual time, among those that
+/// are to be sent. The slot is the calling thread's.
+pub fn request(slot: u32, time: u64, write: impl FnOnce(&mut Descriptor, &mut ThreadState)) {
     let own = &SLOTS[slot as usize];
     // SAFETY: the calling thread's, until the slot is in the list; nobody has references.
     unsafe { write(&mut *own.request.get(), &mut *own.registers.get()) };
     want_in(slot, time);
-    match turn {
-        Some(turn) => ordered::cross(slot, turn),
-        None if TOKEN.take() => drive_to(slot),
-        None => wait(slot),
+}
+
+/// Behind [`request`], where threads are not ordered: waits for what comes. The thread has the token then.
+pub fn cross(slot: u32) -> Come {
+    match TOKEN.take() {
+        true => drive_to(slot),
+        false => wait(slot),
     }
 }
 
-/// The slot's thread ends, at a virtual time.
-pub fn end(slot: u32, time: u64) {
-    want_to_end(slot, time);
-    if order::is_on() {
-        ordered::send();
-    } else if TOKEN.take() {
+/// Behind [`want_to_end`], where threads are not ordered.
+pub fn end() {
+    if TOKEN.take() {
         drive(None);
     }
 }
@@ -300,11 +298,8 @@ pub fn process() -> u32 {
 
 /// The calling thread has the token, and has executed its code on the hart of its last order: the same as
 /// [`cross`] from here on.
-pub fn go_on(slot: u32, turn: &Turn) -> Come {
-    match turn {
-        Some(turn) => ordered::wait(slot, turn),
-        None => drive_to(slot),
-    }
+pub fn go_on(slot: u32) -> Come {
+    drive_to(slot)
 }
 
 /// The calling thread has the token and its message, and leaves the machine.
@@ -430,8 +425,8 @@ pub fn end_fork_in_child(own: Option<u32>) {
     drive(None);
 }
 
-/// The slot's thread ends, or a child of `fork` lacks it.
-fn want_to_end(slot: u32, time: u64) {
+/// The slot's thread ends at a virtual time, or a child of `fork` lacks it.
+pub fn want_to_end(slot: u32, time: u64) {
     // SAFETY: as in `want_in`.
     unsafe {
         *SLOTS[slot as usize].request.get() = Descriptor {
@@ -577,7 +572,7 @@ pub(super) fn ended(me: Option<u32>) -> ! {
         &*(*(asked.activation as *const Activation)).gate
     });
     let others = INSIDE.load(SeqCst).saturating_sub(waits.is_some().into());
-    failure::ended(order, waits, others)
+    card_failure::ended(order, waits, others)
 }
 
 /// Sends what owners want, those first who came first. False: the ring is full, and they stay in the

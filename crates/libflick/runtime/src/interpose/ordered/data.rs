@@ -7,7 +7,7 @@ use flick_sim::thread_token::Turn;
 
 use super::cancelling;
 use super::{Answer, asked, ordered, real};
-use crate::accounts::timed::order::timers::{self, Timer};
+use crate::accounts::timed::order::set_timers::{self, Timer};
 use crate::accounts::timed::order::{self, ANY_DATA, Call, Here, Key};
 use crate::os::system_call::system_call;
 
@@ -93,7 +93,7 @@ const COUNT: usize = size_of::<u64>();
 
 /// Bytes that a read has to have room for.
 fn least(file: c_int) -> usize {
-    match timers::is_known(Timer::File(file)) {
+    match set_timers::is_known(Timer::File(file)) {
         true => COUNT,
         false => 1,
     }

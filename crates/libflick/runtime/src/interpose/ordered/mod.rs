@@ -6,6 +6,7 @@
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
 
+mod awaited_signals;
 mod c11;
 mod cancelling;
 mod clocks;
@@ -14,7 +15,6 @@ mod data;
 mod futexes;
 mod locks;
 mod meetings;
-mod signals;
 mod sleeping;
 mod timers;
 

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::{Answer, asked, clocks, data, real};
-use crate::accounts::timed::order::timers::{
+use crate::accounts::timed::order::set_timers::{
     self, Effect, Left, Signal, Timer, is_of_machine, point_of_timer,
 };
 use crate::accounts::timed::order::{Call, Here};
@@ -84,11 +84,11 @@ fn of_machine(name: &str, place: usize, is_set: bool, real: *const c_void) -> An
 
 /// Sets the process's timer; what was left of it. `None`: it is the machine's.
 fn set_alarm(name: &'static str, place: usize, delay: u64, interval: u64) -> Option<Option<Left>> {
-    if delay == 0 && !timers::is_known(Timer::Alarm) {
+    if delay == 0 && !set_timers::is_known(Timer::Alarm) {
         return None;
     }
     let here = point_of_timer(Call::new(name, place))?;
-    if !timers::is_known(Timer::Alarm) {
+    if !set_timers::is_known(Timer::Alarm) {
         let signal = Signal {
             number: libc::SIGALRM,
             code: FROM_KERNEL,
@@ -96,7 +96,7 @@ fn set_alarm(name: &'static str, place: usize, delay: u64, interval: u64) -> Opt
             value: 0,
             thread: None,
         };
-        timers::has_effect(Timer::Alarm, Effect::Signal(signal));
+        set_timers::has_effect(Timer::Alarm, Effect::Signal(signal));
     }
     Some(here.set_timer(Timer::Alarm, (delay != 0).then_some(delay), interval))
 }
@@ -153,10 +153,10 @@ fn create(call: Call, clock: c_int, event: usize, to: usize) -> Answer {
     if result == 0 && here.is_some() {
         // SAFETY: the C library has written the timer, and has read the event, if there is one.
         let (timer, event) = unsafe { (*(to as *const usize), (event as *const Event).as_ref()) };
-        timers::forget(posix(timer));
+        set_timers::forget(posix(timer));
         if let Some(effect) = effect_of(clock, event.copied(), timer) {
-            timers::has_effect(posix(timer), effect);
-            timers::has_clock(posix(timer), clock);
+            set_timers::has_effect(posix(timer), effect);
+            set_timers::has_clock(posix(timer), clock);
         }
     }
     Answer::value(result)
@@ -175,7 +175,7 @@ fn delay(new: &Setting, is_absolute: bool, clock: c_int) -> u64 {
 /// Sets a timer of nanoseconds. `flags`: whether the time is absolute, in bit 0.
 fn set(here: &Here, timer: Timer, flags: usize, new: &Setting, old: usize) -> Answer {
     let is_absolute = flags & 1 != 0;
-    let delay = delay(new, is_absolute, timers::clock_of(timer));
+    let delay = delay(new, is_absolute, set_timers::clock_of(timer));
     let interval = picoseconds(new.interval, NANOSECOND);
     let left = here.set_timer(timer, new.is_set().then_some(delay), interval);
     Setting::of(left, NANOSECOND).write(old);
@@ -231,7 +231,7 @@ asked! {
     }
     getitimer(arguments, place) {
         let [which, to, ..] = *arguments;
-        let is_known = which as c_int == libc::ITIMER_REAL && to != 0 && timers::is_known(Timer::Alarm);
+        let is_known = which as c_int == libc::ITIMER_REAL && to != 0 && set_timers::is_known(Timer::Alarm);
         let here = is_known.then(|| point_of_timer(Call::new("getitimer", place))).flatten();
         match here {
             Some(here) => {
@@ -246,7 +246,7 @@ asked! {
         create(Call::new("timer_create", place), clock as c_int, event, to)
     }
     timer_delete(arguments, _place) {
-        timers::forget(posix(arguments[0]));
+        set_timers::forget(posix(arguments[0]));
         Answer::go_on(real!(timer_delete))
     }
     timer_settime(arguments, place) {
@@ -255,7 +255,7 @@ asked! {
         let Some(new) = Setting::at(new).filter(|new| new.is_valid(NANOSECOND)) else {
             return Answer::go_on(real);
         };
-        let is_known = timers::is_known(posix(timer));
+        let is_known = set_timers::is_known(posix(timer));
         let here = is_known.then(|| point_of_timer(Call::new("timer_settime", place))).flatten();
         match here {
             Some(here) => set(&here, posix(timer), flags, &new, old),
@@ -264,7 +264,7 @@ asked! {
     }
     timer_gettime(arguments, place) {
         let [timer, to, ..] = *arguments;
-        let is_known = to != 0 && timers::is_known(posix(timer));
+        let is_known = to != 0 && set_timers::is_known(posix(timer));
         let here = is_known.then(|| point_of_timer(Call::new("timer_gettime", place))).flatten();
         match here {
             Some(here) => {
@@ -275,7 +275,7 @@ asked! {
         }
     }
     timer_getoverrun(arguments, _place) {
-        match timers::overrun(posix(arguments[0])) {
+        match set_timers::overrun(posix(arguments[0])) {
             Some(count) => Answer::value(count as c_int),
             None => Answer::go_on(real!(timer_getoverrun)),
         }
@@ -294,8 +294,8 @@ asked! {
             return of_machine("timerfd_settime", place, new.is_set(), real);
         };
         let left = here.timer_left(Timer::File(file));
-        timers::has_effect(Timer::File(file), Effect::File(key));
-        timers::has_clock(Timer::File(file), clock);
+        set_timers::has_effect(Timer::File(file), Effect::File(key));
+        set_timers::has_clock(Timer::File(file), clock);
         // What nobody has read is gone, as it is in the kernel.
         let disarmed = [0_u64; 4];
         let place = std::ptr::from_ref(&disarmed) as usize;
@@ -308,7 +308,7 @@ asked! {
     timerfd_gettime(arguments, place) {
         let [file, to, ..] = *arguments;
         let timer = Timer::File(file as c_int);
-        let is_known = to != 0 && clock_of_file(file as c_int).is_some() && timers::is_known(timer);
+        let is_known = to != 0 && clock_of_file(file as c_int).is_some() && set_timers::is_known(timer);
         let here = is_known.then(|| point_of_timer(Call::new("timerfd_gettime", place))).flatten();
         match here {
             Some(here) => {

@@ -2,7 +2,8 @@
 use flick_sim::thread_token::Turn;
 
 use super::super::sums::Wait;
-use super::ordered_threads::{Barrier, Key, with};
+use super::keys::Key;
+use super::ordered_threads::{Barrier, with};
 use super::slot::Slot;
 use super::stated_points::Here;
 

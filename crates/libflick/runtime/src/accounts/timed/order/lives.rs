@@ -6,11 +6,12 @@ use flick_sim::thread_token::{Thread, Turn};
 use super::super::ended;
 use super::super::state::Own;
 use super::super::sums::Wait;
+use super::keys::Key;
 use super::linked_library::{is_linked, is_on, set_on};
-use super::ordered_threads::{Key, forget_all, with};
+use super::ordered_threads::{forget_all, with};
 use super::slot::Slot;
 use super::stated_points::{Call, Here, point};
-use super::{machine, notes, one_processor, watchdog};
+use super::{machine_turn, notes, one_processor, watchdog};
 
 /// A new thread, which its creator has announced.
 #[derive(Clone, Copy)]
@@ -43,7 +44,7 @@ pub fn begin() {
     slot.adopt();
     watchdog::park(slot);
     one_processor::stay();
-    machine::enter_machine();
+    machine_turn::enter_machine();
     set_on(true);
 }
 
@@ -78,7 +79,7 @@ pub fn end(state: &Own) {
     ended::ended(times);
     let Some(here) = here else { return };
     let slot = here.slot;
-    machine::thread_ends();
+    machine_turn::thread_ends();
     drop(here);
     with(None, |shared| {
         shared.token.end(slot.thread);

@@ -5,24 +5,29 @@
 //! slots ([`slot`]). The order begins when the process makes its second thread ([`lives`]), if the
 //! program was linked with the functions that come by here ([`linked_library`]).
 mod barriers;
+mod driven_machine;
 mod fork_lock;
+mod keys;
 mod linked_library;
 mod lives;
-mod machine;
+mod machine_turn;
 pub mod notes;
 mod one_processor;
 mod ordered_threads;
 mod sent_signals;
+pub mod set_timers;
 mod slot;
 mod stated_points;
-pub mod timers;
+mod virtual_timers;
 mod waiting;
 mod watchdog;
 mod written_data;
 
+pub use driven_machine::{Advanced, Machine, set_machine};
+pub use keys::{ANY_DATA, Key};
 pub use linked_library::{clocks_are_virtual, is_on, real, timed};
 pub use lives::{Child, announce, end, forked, join, joined};
-pub use machine::{Advanced, Machine, MachineTurn, set_machine};
-pub use ordered_threads::{ANY_DATA, Key, after_fork, before_fork};
+pub use machine_turn::MachineTurn;
+pub use ordered_threads::{after_fork, before_fork};
 pub use stated_points::{Call, Here, arrive, point};
 pub use written_data::writes;

@@ -7,31 +7,12 @@ use flick_sim::thread_token::{Thread, Token};
 use super::super::setting::picoseconds;
 use super::super::state::{self, State};
 use super::super::sums::Times;
+use super::driven_machine;
 use super::fork_lock::ForkLock;
-use super::machine;
+use super::keys::Key;
 use super::slot::Slot;
-use super::timers::VirtualTimers;
+use super::virtual_timers::VirtualTimers;
 use crate::os::signal_mask::BlockedSignals;
-
-/// What a thread waits for, by address or number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Key {
-    Lock(usize),
-    Condition(usize),
-    Semaphore(usize),
-    Futex(usize),
-    Barrier(usize),
-    Once(usize),
-    /// The end of a thread.
-    End(Thread),
-    /// Device and number of a pipe, a socket and the like.
-    Data(u64, u64),
-    /// What comes from the machine of a card for the thread of this slot.
-    Owner(u32),
-}
-
-/// What a thread waits for that looks at several files.
-pub const ANY_DATA: Key = Key::Data(0, 0);
 
 /// A barrier.
 #[derive(Clone, Copy, Default)]
@@ -81,7 +62,7 @@ impl Next {
         match self {
             Self::Thread(next) if own.is_none_or(|own| own.thread != next.thread) => next.wake(),
             Self::Thread(_) | Self::Nobody => {}
-            Self::Machine => machine::drive(own),
+            Self::Machine => drive(own),
         }
     }
 }
@@ -96,10 +77,35 @@ pub fn with<R>(own: Option<&Slot>, f: impl FnOnce(&mut Shared) -> R) -> R {
     result
 }
 
+/// Runs the machine, which has got the token, until a thread gets it.
+fn drive(own: Option<&Slot>) {
+    let Some(machine) = driven_machine::get() else {
+        return;
+    };
+    let _blocked = BlockedSignals::new();
+    loop {
+        let advanced = (machine.advance)(next());
+        let (next, is_stuck) = locked(|shared| {
+            if let Some((owner, time)) = advanced.to {
+                shared.token.wake(Key::Owner(owner), time);
+            }
+            shared.set_machine(advanced.next);
+            (shared.hand_over(), shared.is_stuck())
+        });
+        if is_stuck {
+            (machine.stuck)()
+        }
+        match next {
+            Next::Machine => {}
+            next => return next.go_on(own),
+        }
+    }
+}
+
 /// What is done under the lock. Where there is a card, a handler may come to the order while the thread that it
 /// has interrupted is in the order's code.
 pub fn locked<R>(f: impl FnOnce(&mut Shared) -> R) -> R {
-    let _blocked = machine::is_there().then(BlockedSignals::new);
+    let _blocked = driven_machine::is_there().then(BlockedSignals::new);
     SHARED.with(|shared| f(shared.get_or_insert_default()))
 }
 
@@ -120,7 +126,7 @@ pub fn holder() -> Option<&'static Slot> {
 impl Shared {
     /// Gives the token to who is next, if nobody holds it. [`Next::go_on`] follows, without the lock.
     pub fn hand_over(&mut self) -> Next {
-        self.let_expire();
+        self.timers.let_expire(&mut self.token, &self.slots);
         let next = match self.token.hand_over() {
             None => Next::Nobody,
             next if next == self.machine => Next::Machine,
@@ -137,6 +143,32 @@ impl Shared {
             self.for_data.iter().for_each(|slot| slot.wake());
         }
         next
+    }
+
+    /// When the machine, which does not run now, goes on.
+    pub fn set_machine(&mut self, next: Option<u64>) {
+        if let Some(machine) = self.machine {
+            self.token.set_ready(machine, next);
+        }
+    }
+
+    /// Does nobody do anything, while owners wait for the machine? Data may come from outside, and threads
+    /// beside the order come back.
+    fn is_stuck(&self) -> bool {
+        let mut threads = 0..self.slots.len();
+        self.is_idle()
+            && self.for_data.is_empty()
+            && self.token.awaited().any(|key| matches!(key, Key::Owner(_)))
+            && threads.all(|thread| Some(thread) == self.machine || !self.token.is_away(thread))
+    }
+
+    /// The thread in this slot has lost the token.
+    pub fn has_lost(&mut self, slot: &Slot) {
+        if let (Some(machine), Some(owner)) = (driven_machine::get(), slot.take_lent()) {
+            let _blocked = BlockedSignals::new();
+            (machine.lost)(owner);
+            self.set_machine((machine.next)());
+        }
     }
 
     /// Whether nobody runs, and nobody will without help from outside.

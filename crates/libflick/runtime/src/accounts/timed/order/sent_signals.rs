@@ -3,8 +3,19 @@ use std::ffi::c_int;
 use std::fs;
 use std::ptr;
 
-use super::timers::{Sent, Signal};
 use crate::os::system_call::system_call;
+
+/// A timer's signal.
+#[derive(Clone, Copy, Debug)]
+pub struct Signal {
+    pub number: c_int,
+    /// Fields of `siginfo_t`.
+    pub code: c_int,
+    pub timer: c_int,
+    pub value: usize,
+    /// The kernel's number of the thread that gets it; otherwise one that does not block it.
+    pub thread: Option<c_int>,
+}
 
 /// What `rt_sigaction` keeps (Linux, x86-64).
 #[repr(C)]
@@ -99,9 +110,9 @@ fn process() -> usize {
 }
 
 /// Sends the signal to the calling thread, whose handler runs now if it does not block it.
-pub fn raise(sent: &Sent) {
-    let info = info(&sent.signal, sent.overrun);
-    let number = sent.signal.number as usize;
+pub fn raise(signal: &Signal, overrun: c_int) {
+    let info = info(signal, overrun);
+    let number = signal.number as usize;
     // SAFETY: a system call without arguments; then one with the calling thread's number and a whole
     // record.
     unsafe {

@@ -8,7 +8,7 @@ use super::super::sums::{Times, Wait};
 use super::linked_library::is_on;
 use super::ordered_threads::{next, with};
 use super::slot::Slot;
-use super::{notes, watchdog};
+use super::{notes, sent_signals, watchdog};
 
 /// Who calls, for notes: the function's name, and where it returns to.
 #[derive(Clone, Copy, Debug)]
@@ -164,6 +164,23 @@ impl Here {
         }
         with(Some(slot), |shared| shared.token.pass(slot.thread, now));
         watchdog::park(slot);
+    }
+
+    /// The signals that have come to the thread are delivered: handlers run.
+    pub fn deliver(&self) {
+        while self.slot.signalled.load(Relaxed) {
+            let sent = with(Some(self.slot), |shared| {
+                shared.timers.take_signal(self.slot)
+            });
+            let Some(sent) = sent else { return };
+            if sent_signals::interrupts(sent.signal.number) {
+                self.interrupted.set(true);
+            }
+            self.had_signal.set(true);
+            self.slot.busy.store(false, Relaxed);
+            sent_signals::raise(&sent.signal, sent.overrun);
+            self.slot.busy.store(true, Relaxed);
+        }
     }
 
     /// The call is not ordered.

@@ -5,7 +5,8 @@ use flick_sim::thread_token::Turn;
 
 use super::super::setting::picoseconds;
 use super::super::sums::{Times, Wait};
-use super::ordered_threads::{Key, Shared, next, with};
+use super::keys::Key;
+use super::ordered_threads::{Shared, next, with};
 use super::stated_points::Here;
 use super::watchdog;
 use super::written_data::is_written;

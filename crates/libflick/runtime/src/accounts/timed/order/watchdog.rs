@@ -6,9 +6,9 @@
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
+use super::notes;
 use super::ordered_threads::{holder, with};
 use super::slot::Slot;
-use super::{machine, notes};
 use crate::accounts::symbols;
 use crate::locks::bounded;
 use crate::os::system_call::system_call;
@@ -138,7 +138,7 @@ fn take_away(holder: &'static Slot, call: &str) {
         if same {
             holder.away.store(true, Relaxed);
             shared.token.lose();
-            machine::has_lost(shared, holder);
+            shared.has_lost(holder);
         }
         same
     });

@@ -2,7 +2,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::ordered_threads::Key;
+use super::keys::Key;
 
 /// Hashes of keys; 0: none. What finds no place is not known.
 static WRITTEN: [AtomicU64; 1 << 10] = [const { AtomicU64::new(0) }; 1 << 10];

@@ -1,58 +1,23 @@
 //! The machine of a card in the order: it is like a thread that is ready at the time of what comes next in
 //! it (`docs/card.md`, "Threads and machine in one order"). The thread that finds it next runs it, in its
 //! name.
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::super::setting::picoseconds;
 use super::super::state;
+use super::keys::Key;
 use super::linked_library::is_on;
-use super::ordered_threads::{Key, Next, Shared, locked, next, with};
+use super::ordered_threads::{next, with};
 use super::slot::Slot;
 use super::stated_points::{Call, Here, come_from_outside};
-use super::{notes, watchdog};
+use super::{driven_machine, notes, watchdog};
 use crate::os::signal_mask::BlockedSignals;
-
-/// What the order does with the machine. Each is called with the token of the order, or while nobody has it.
-pub struct Machine {
-    /// When it goes on by itself.
-    pub next: fn() -> Option<u64>,
-    /// Runs it until something comes for an owner, or until this time.
-    pub advance: fn(Option<u64>) -> Advanced,
-    /// The thread of an owner executes its code on a hart, and has lost the token of the order: the hart goes
-    /// on without it.
-    pub lost: fn(u32),
-    /// The calling thread ends, at its time. Does that concern the machine?
-    pub ends: fn() -> bool,
-    /// Owners wait for the machine, which does nothing, and nobody else in the order does. Ends the process, if
-    /// that stays so.
-    pub stuck: fn(),
-}
-
-/// What has happened in the machine.
-pub struct Advanced {
-    /// Something has come for an owner at a time.
-    pub to: Option<(u32, u64)>,
-    /// When it goes on by itself.
-    pub next: Option<u64>,
-}
-
-static MACHINE: OnceLock<Machine> = OnceLock::new();
-
-/// There is one. It comes from above: its driver uses the accounts of threads.
-pub fn set_machine(machine: Machine) {
-    // A second call would have the same functions.
-    let _ = MACHINE.set(machine);
-}
-
-/// Is there one?
-pub fn is_there() -> bool {
-    MACHINE.get().is_some()
-}
 
 /// The order begins: the machine is in it, if there is one.
 pub fn enter_machine() {
-    let Some(machine) = MACHINE.get() else { return };
+    let Some(machine) = driven_machine::get() else {
+        return;
+    };
     let _blocked = BlockedSignals::new();
     let next = (machine.next)();
     with(Slot::own(), |shared| {
@@ -62,64 +27,15 @@ pub fn enter_machine() {
     });
 }
 
-/// Runs the machine, which has got the token, until a thread gets it.
-pub fn drive(own: Option<&Slot>) {
-    let Some(machine) = MACHINE.get() else { return };
-    let _blocked = BlockedSignals::new();
-    loop {
-        let advanced = (machine.advance)(next());
-        let (next, is_stuck) = locked(|shared| {
-            if let Some((owner, time)) = advanced.to {
-                shared.token.wake(Key::Owner(owner), time);
-            }
-            shared.set_machine(advanced.next);
-            (shared.hand_over(), shared.is_stuck())
-        });
-        if is_stuck {
-            (machine.stuck)()
-        }
-        match next {
-            Next::Machine => {}
-            next => return next.go_on(own),
-        }
-    }
-}
-
-/// The thread in this slot has lost the token.
-pub fn has_lost(shared: &mut Shared, slot: &Slot) {
-    if let (Some(machine), Some(owner)) = (MACHINE.get(), slot.take_lent()) {
-        let _blocked = BlockedSignals::new();
-        (machine.lost)(owner);
-        shared.set_machine((machine.next)());
-    }
-}
-
 /// The calling thread ends.
 pub fn thread_ends() {
-    let Some(machine) = MACHINE.get() else { return };
+    let Some(machine) = driven_machine::get() else {
+        return;
+    };
     let _blocked = BlockedSignals::new();
     if (machine.ends)() {
         let next = (machine.next)();
         with(Slot::own(), |shared| shared.set_machine(next));
-    }
-}
-
-impl Shared {
-    /// When the machine, which does not run now, goes on.
-    fn set_machine(&mut self, next: Option<u64>) {
-        if let Some(machine) = self.machine {
-            self.token.set_ready(machine, next);
-        }
-    }
-
-    /// Does nobody do anything, while owners wait for the machine? Data may come from outside, and threads
-    /// beside the order come back.
-    fn is_stuck(&self) -> bool {
-        let mut threads = 0..self.slots.len();
-        self.is_idle()
-            && self.for_data.is_empty()
-            && self.token.awaited().any(|key| matches!(key, Key::Owner(_)))
-            && threads.all(|thread| Some(thread) == self.machine || !self.token.is_away(thread))
     }
 }
 

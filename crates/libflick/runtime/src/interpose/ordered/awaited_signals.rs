@@ -3,7 +3,7 @@ use std::ffi::c_void;
 
 use super::{Answer, ordered, real};
 use crate::accounts::timed::order::Here;
-use crate::accounts::timed::order::timers::Awaited;
+use crate::accounts::timed::order::set_timers::Awaited;
 
 /// Behind the signal's handler the call is over. A signal that is blocked is pending now, and the C
 /// library's function finds it.

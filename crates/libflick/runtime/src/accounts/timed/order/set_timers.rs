@@ -1,0 +1,195 @@
+//! Timers in virtual time: they expire in the order of the threads. A signal comes to a thread when
+//! that has the token, at a stated point or where it waits.
+use std::ffi::c_int;
+
+use flick_sim::timer_queue::Setting;
+
+use super::super::sums::{Times, Wait};
+use super::linked_library::clocks_are_virtual;
+use super::lives::begin;
+use super::ordered_threads::{Shared, with};
+use super::slot::Slot;
+use super::stated_points::{Call, Here, point};
+use super::virtual_timers::{FEMTOSECONDS, MOST_IN_VAIN, Record};
+use super::{notes, sent_signals};
+
+pub use super::sent_signals::Signal;
+pub use super::virtual_timers::{Effect, Timer};
+
+/// The stated point of a call that uses a timer: the order begins with the first one. `None`: the
+/// timer is the machine's.
+pub fn point_of_timer(call: Call) -> Option<Here> {
+    if !clocks_are_virtual() {
+        return None;
+    }
+    begin();
+    point(call)
+}
+
+/// How a signal has come that a thread has waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// Its handler has run.
+    Handled,
+    /// It is blocked.
+    Pending,
+}
+
+/// What is left of a timer, and its interval. Picoseconds.
+pub type Left = (u64, u64);
+
+impl Here {
+    /// Arms a timer, which expires after `delay`, or disarms it; what was left of it. Picoseconds.
+    pub fn set_timer(&self, timer: Timer, delay: Option<u64>, interval: u64) -> Option<Left> {
+        let (now, times) = (self.now(), self.times());
+        with(Some(self.slot), |shared| {
+            let setting = delay.map(|delay| Setting {
+                at: now.saturating_add(delay),
+                interval,
+            });
+            if let Some(record) = shared.timers.records.get_mut(&timer) {
+                record.moment = times.after(FEMTOSECONDS * u128::from(delay.unwrap_or(0)));
+                record.count = 0;
+            }
+            let before = shared.timers.armed.set(timer, setting)?;
+            Some((before.at.saturating_sub(now), before.interval))
+        })
+    }
+
+    /// What is left of a timer, if it is armed.
+    pub fn timer_left(&self, timer: Timer) -> Option<Left> {
+        let now = self.now();
+        let setting = with(Some(self.slot), |shared| shared.timers.armed.get(timer))?;
+        Some((setting.at.saturating_sub(now), setting.interval))
+    }
+
+    /// Expirations of a timer's file since it was read, which it is now; 0: none. `None`: the file is
+    /// no timer in virtual time.
+    pub fn read_timer(&self, file: c_int) -> Option<u64> {
+        with(Some(self.slot), |shared| {
+            let record = shared.timers.records.get_mut(&Timer::File(file))?;
+            Some(std::mem::take(&mut record.count))
+        })
+    }
+
+    /// Whether a timer is armed, so that a signal may end a sleep.
+    pub fn has_timers(&self) -> bool {
+        with(Some(self.slot), |shared| shared.timers.next().is_some())
+    }
+
+    /// Sleeps until `wake`, or a signal: how much is left then. Picoseconds.
+    pub fn sleep_until(&self, wake: u64) -> Option<u64> {
+        self.had_signal.set(false);
+        loop {
+            let now = self.now();
+            if now >= wake {
+                return None;
+            }
+            let next = with(Some(self.slot), |shared| shared.timers.next());
+            let until = next.map_or(wake, |next| next.clamp(now, wake));
+            if let Some(mut state) = self.state() {
+                let until = state.times().after(FEMTOSECONDS * u128::from(until - now));
+                state.catch_up(Wait::Sleep, &until);
+            }
+            self.order();
+            self.deliver();
+            if self.had_signal.get() {
+                return Some(wake.saturating_sub(self.now()));
+            }
+        }
+    }
+
+    /// The only thread of the process waits until a timer's signal has come to it or to the process.
+    /// `None`: none will, or other threads may send one.
+    pub fn await_timer(&self) -> Option<Awaited> {
+        self.had_signal.set(false);
+        let has_signal = |shared: &mut Shared| {
+            let is_machine = |slot: &Slot| shared.machine == Some(slot.thread);
+            let live =
+                |slot: &&&'static Slot| !shared.token.has_ended(slot.thread) && !is_machine(slot);
+            let is_alone = shared.slots.iter().filter(live).count() == 1;
+            let sends = |record: &Record| matches!(record.effect, Effect::Signal(_));
+            let timers = &shared.timers;
+            let mut armed = timers.records.iter();
+            is_alone
+                && armed.any(|(&timer, record)| sends(record) && timers.armed.get(timer).is_some())
+        };
+        for _ in 0..MOST_IN_VAIN {
+            let next = with(Some(self.slot), |shared| {
+                has_signal(shared).then(|| shared.timers.next()).flatten()
+            });
+            let left = next?.saturating_sub(self.now());
+            if let Some(mut state) = self.state() {
+                let until = state.times().after(FEMTOSECONDS * u128::from(left));
+                state.catch_up(Wait::Signal, &until);
+            }
+            self.order();
+            self.deliver();
+            if sent_signals::are_pending() {
+                return Some(Awaited::Pending);
+            }
+            if self.had_signal.get() {
+                return Some(Awaited::Handled);
+            }
+        }
+        None
+    }
+}
+
+/// A timer has this effect when it expires.
+pub fn has_effect(timer: Timer, effect: Effect) {
+    with(Slot::own(), |shared| {
+        let record = Record {
+            effect,
+            clock: libc::CLOCK_MONOTONIC,
+            moment: Times::default(),
+            count: 0,
+        };
+        shared.timers.armed.set(timer, None);
+        shared.timers.records.insert(timer, record);
+    });
+}
+
+/// Absolute times of a timer are on this clock.
+pub fn has_clock(timer: Timer, clock: c_int) {
+    with(Slot::own(), |shared| {
+        if let Some(record) = shared.timers.records.get_mut(&timer) {
+            record.clock = clock;
+        }
+    });
+}
+
+/// See [`has_clock`].
+pub fn clock_of(timer: Timer) -> c_int {
+    with(Slot::own(), |shared| {
+        let record = shared.timers.records.get(&timer);
+        record.map_or(libc::CLOCK_MONOTONIC, |record| record.clock)
+    })
+}
+
+/// A timer is no more.
+pub fn forget(timer: Timer) {
+    with(Slot::own(), |shared| {
+        shared.timers.armed.set(timer, None);
+        shared.timers.records.remove(&timer);
+    });
+}
+
+/// Whether a timer has an effect in virtual time.
+pub fn is_known(timer: Timer) -> bool {
+    with(Slot::own(), |shared| {
+        shared.timers.records.contains_key(&timer)
+    })
+}
+
+/// Expirations behind the one whose signal was delivered last.
+pub fn overrun(timer: Timer) -> Option<u64> {
+    with(Slot::own(), |shared| {
+        Some(shared.timers.records.get(&timer)?.count)
+    })
+}
+
+/// The timer is the machine's.
+pub fn is_of_machine(name: &str, place: usize) {
+    notes::not_exact(name, place);
+}
