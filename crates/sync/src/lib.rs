@@ -18,7 +18,7 @@
 //! | `range_list.rs` | a list of ranges that is read without a lock |
 //! | `tally.rs` | counters by key |
 //! | `closable_entrance.rs` | who is inside the allocator, for `fork` |
-//! | `token.rs` | the right to use a machine, which threads hand on |
+//! | `token_with_loans.rs` | the right to use a machine, which threads hand on |
 //!
 //! **Where to.** The crossing, signal handlers and the allocator of the runtime read the values,
 //! and its statistics at exit read the counts.
