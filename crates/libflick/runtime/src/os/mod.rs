@@ -12,4 +12,5 @@ pub(crate) mod process_facts;
 pub(crate) mod signal_mask;
 pub(crate) mod system_call;
 pub(crate) mod text;
+pub(crate) mod thread_clock;
 pub(crate) mod thread_pointer;

@@ -22,6 +22,8 @@ use flick_sync::{Found, Token, Waited};
 use super::card_failure;
 use super::card_library::Machine;
 use crate::accounts::timed::order::{self, MachineTurn};
+use crate::os::system_call::system_call;
+use crate::os::thread_clock;
 use crate::thread::activation::Activation;
 
 /// A lent owner that does not come back in this time has gone to sleep, or has left its code. If it has used
@@ -142,13 +144,7 @@ impl Loan {
     /// Nanoseconds of the processor that its thread has used; `None`: it is gone.
     fn used_processor(self) -> Option<u64> {
         let slot = SLOTS.get(self.slot())?;
-        let mut time = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        // SAFETY: a clock that may be no more.
-        let result = unsafe { libc::clock_gettime(slot.clock.load(SeqCst), &mut time) };
-        (result == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+        thread_clock::read(slot.clock.load(SeqCst))
     }
 
     fn new(slot: u32, hart: u32, is_ordered: bool) -> Self {
@@ -218,10 +214,9 @@ pub fn take_slot() -> Option<u32> {
                 .is_ok()
     });
     let at = free?;
-    let mut clock = 0;
-    // SAFETY: the calling thread's own clock.
-    unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
-    SLOTS[at].clock.store(clock, SeqCst);
+    // SAFETY: a system call without arguments.
+    let tid = unsafe { system_call(libc::SYS_gettid, [0; 4]) } as i32;
+    SLOTS[at].clock.store(thread_clock::of_thread(tid), SeqCst);
     Some(at as u32)
 }
 

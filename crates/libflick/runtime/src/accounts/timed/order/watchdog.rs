@@ -11,7 +11,7 @@ use super::ordered_threads::{holder, with};
 use super::slot::Slot;
 use crate::accounts::symbols;
 use crate::locks::bounded;
-use crate::os::system_call::system_call;
+use crate::os::thread_clock;
 use std::sync::Mutex;
 
 /// Nanoseconds between two looks.
@@ -35,23 +35,6 @@ struct Seen {
 }
 
 static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
-
-fn clock(id: i32) -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    let place = std::ptr::from_mut(&mut time) as usize;
-    // SAFETY: a clock's number, and a place for a time.
-    unsafe { system_call(libc::SYS_clock_gettime, [id as usize, place, 0, 0]) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// The clock of a thread's processor time (Linux: the number, inverted, 4 for a thread, 2 for the
-/// scheduler's count).
-fn clock_of(tid: i32) -> i32 {
-    (!tid << 3) | 6
-}
 
 /// Whether the thread sleeps, and how often it went to sleep.
 fn sleeps(tid: i32) -> Option<(bool, u64)> {
@@ -84,7 +67,7 @@ pub fn park(slot: &Slot) {
 
 /// Looks at the holder, if it is time.
 pub fn look() {
-    let now = clock(libc::CLOCK_MONOTONIC);
+    let now = thread_clock::read(libc::CLOCK_MONOTONIC).unwrap_or(0);
     let last = LAST.load(Relaxed);
     if now.saturating_sub(last) < BETWEEN
         || LAST.compare_exchange(last, now, Relaxed, Relaxed).is_err()
@@ -108,7 +91,7 @@ pub fn look() {
         points: holder.points(),
         sleeps,
         asleep,
-        spent: clock(clock_of(tid)),
+        spent: thread_clock::read(thread_clock::of_thread(tid)).unwrap_or(0),
     };
     let Some(before) =
         seen.filter(|seen| (seen.thread, seen.points) == (current.thread, current.points))
