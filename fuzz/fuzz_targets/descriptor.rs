@@ -30,7 +30,11 @@ fuzz_target!(|bytes: [u8; DESCRIPTOR_SIZE]| {
             assert!(all.fcsr < 0x100);
             assert!(all.request(all.tile.wrapping_add(1)).is_err());
             match request {
-                Request::Call { returns_to } => {
+                Request::Call {
+                    returns_to,
+                    has_floats,
+                } => {
+                    assert_eq!(has_floats, all.kind == DESCRIPTOR_CALL);
                     assert!(all.pc != 0 && all.pc < HOST_END && returns_to < HOST_END);
                     assert!(all.sp != 0 && all.sp < HOST_END && all.sp % 16 == 0);
                 }

@@ -8,7 +8,7 @@ use core::mem::{offset_of, size_of};
 use crate::card::Error;
 
 /// Version of [`Descriptor`].
-pub const DESCRIPTOR_VERSION: u32 = 3;
+pub const DESCRIPTOR_VERSION: u32 = 4;
 
 /// What has happened to an activation, and who is to go on. Little-endian; three cache lines, of
 /// which the first says what the others are.
@@ -63,6 +63,9 @@ pub const DESCRIPTOR_END: u32 = 5;
 /// From the host: as a call, with all registers, which are at `address`. The function returns to their
 /// ra.
 pub const DESCRIPTOR_CALL_IN_FULL: u32 = 6;
+/// From the host: as a call, of a function that takes no argument in fa0 to fa7. These stay as they are, so that
+/// what a crossing takes does not depend on what is left in registers.
+pub const DESCRIPTOR_CALL_OF_INTEGERS: u32 = 7;
 
 /// Slots of owners of a tile. The kernel has a place for each.
 pub const OWNERS: usize = 1024;
@@ -133,6 +136,8 @@ pub enum Request {
     Call {
         /// See there.
         returns_to: u64,
+        /// Arguments are in fa0 to fa7.
+        has_floats: bool,
     },
     /// The same with the registers at this address of the process, whose ra that is.
     CallInFull {
@@ -259,9 +264,14 @@ impl Descriptor {
         let is_code = self.pc != 0 && self.pc < HOST_END;
         let is_stack = self.sp != 0 && self.sp < HOST_END && self.sp.is_multiple_of(16);
         let request = match self.kind {
-            DESCRIPTOR_CALL if is_code && is_stack && self.address < HOST_END => Request::Call {
-                returns_to: self.address,
-            },
+            DESCRIPTOR_CALL | DESCRIPTOR_CALL_OF_INTEGERS
+                if is_code && is_stack && self.address < HOST_END =>
+            {
+                Request::Call {
+                    returns_to: self.address,
+                    has_floats: self.kind == DESCRIPTOR_CALL,
+                }
+            }
             DESCRIPTOR_RETURN if is_code => Request::Return,
             DESCRIPTOR_RESUME if self.address < HOST_END && self.address.is_multiple_of(8) => {
                 Request::Resume {
@@ -276,9 +286,11 @@ impl Descriptor {
                 }
             }
             DESCRIPTOR_END => Request::End,
-            DESCRIPTOR_CALL_IN_FULL | DESCRIPTOR_CALL | DESCRIPTOR_RETURN | DESCRIPTOR_RESUME => {
-                return Err(refused(Error::BadAddress));
-            }
+            DESCRIPTOR_CALL
+            | DESCRIPTOR_CALL_OF_INTEGERS
+            | DESCRIPTOR_CALL_IN_FULL
+            | DESCRIPTOR_RETURN
+            | DESCRIPTOR_RESUME => return Err(refused(Error::BadAddress)),
             _ => return Err(refused(Error::Invalid)),
         };
         let is_fcsr = self.fcsr < 0x100;

@@ -133,6 +133,13 @@ impl<'a> Signature<'a> {
         dots.is_some_and(|at| at >= self.args && self.bytes.get(at + 1) != Some(&b')'))
     }
 
+    /// Whether the NxP gets arguments in registers of floating point.
+    pub fn has_float_arguments(&self) -> bool {
+        // No other class is spelled with these.
+        let arguments = self.bytes.get(self.args..).unwrap_or_default();
+        arguments.iter().any(|byte| b"fdge".contains(byte))
+    }
+
     /// The arguments, in order.
     pub fn args(&self) -> Args<'a> {
         Args {
@@ -250,6 +257,21 @@ mod tests {
         for (text, has) in [("1i(p.id)", true), ("1i(p.)", false), ("1v(pi)", false)] {
             let signature = Signature::parse(text.as_bytes()).unwrap();
             assert_eq!(signature.has_variadic_arguments(), has, "{text}");
+        }
+    }
+
+    #[test]
+    fn tells_float_arguments() {
+        for (text, has) in [
+            ("1d()", false),
+            ("1f(SpilB24a8xV)", false),
+            ("1v(lf)", true),
+            ("1v(dl)", true),
+            ("1v(g)", true),
+            ("1v(pe)", true),
+        ] {
+            let signature = Signature::parse(text.as_bytes()).unwrap();
+            assert_eq!(signature.has_float_arguments(), has, "{text}");
         }
     }
 

@@ -127,7 +127,10 @@ impl Kernel {
             };
         }
         match request {
-            Request::Call { returns_to } => {
+            Request::Call {
+                returns_to,
+                has_floats,
+            } => {
                 if !is_known {
                     self.new_owner(asked).map_err(refused)?;
                 }
@@ -138,7 +141,8 @@ impl Kernel {
                 let context = self.context(place);
                 context.x[..3].copy_from_slice(&[asked.pc, returns_to, asked.sp]);
                 context.x[10..18].copy_from_slice(&asked.ints);
-                set_floats(context, &asked.floats, asked.fcsr);
+                let floats = if has_floats { &asked.floats[..] } else { &[] };
+                set_floats(context, floats, asked.fcsr);
                 self.wake(place);
             }
             Request::Return if is_known && owner.activation.load(Relaxed) == asked.activation => {
@@ -341,14 +345,13 @@ impl Kernel {
     }
 }
 
-/// fa0 and those behind it, and fcsr. If they are others than before, the hart loads all.
+/// fa0 and those behind it, and fcsr. The hart loads all, whatever the values are: what that takes does not depend
+/// on what is left in registers.
 fn set_floats(context: &mut Context, values: &[u64], fcsr: u32) {
-    // Words, and no slices: their comparison goes byte by byte.
-    let mut differ = context.fcsr ^ u64::from(fcsr);
     for (place, value) in context.f[10..].iter_mut().zip(values) {
-        differ |= core::mem::replace(place, *value) ^ value;
+        *place = *value;
     }
-    if differ != 0 {
+    if !values.is_empty() || context.fcsr != u64::from(fcsr) {
         context.fcsr = fcsr.into();
         context.float_harts = 0;
     }

@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering::
 
 use flick_abi::card::ThreadState;
 use flick_abi::descriptor::{
-    DESCRIPTOR_CALL, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE, DESCRIPTOR_VERSION,
-    DESCRIPTOR_WORDS, HOST_END, HOST_MODE, OWNERS,
+    DESCRIPTOR_CALL, DESCRIPTOR_CALL_OF_INTEGERS, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN,
+    DESCRIPTOR_SIZE, DESCRIPTOR_VERSION, DESCRIPTOR_WORDS, HOST_END, HOST_MODE, OWNERS,
 };
 use flick_abi::dtu::{self, Command, CommandWord, HEADER_SIZE, INTERRUPT_BIT};
 use flick_kernel_core::context::Context;
@@ -122,7 +122,11 @@ impl HostHart {
     }
 
     /// The hart begins. Its unit's registers stay as they are now, unless they are the kernel's, too.
-    pub fn begin(&self) {
+    pub fn begin(&mut self) {
+        // It loads registers of floating point without a look whether there are any.
+        if !float_state::is_there() {
+            self.direct = None;
+        }
         if let Some(direct) = self.direct.filter(|_| !IS_ALONE) {
             direct.set_outgoing(&self.outgoing);
             direct.unit.set(dtu::INTERRUPT, 1 << direct.endpoint);
@@ -213,7 +217,8 @@ pub fn leave(local: &mut HartLocal) -> Option<*mut Context> {
     direct.give_bank_back();
     match others {
         Others::No => {}
-        Others::Floats => float_state::load(local, context),
+        Others::Results => load_arguments(local, context, true),
+        Others::Arguments => load_arguments(local, context, false),
         Others::All => {
             float_state::load(local, context);
             // Bit 0: `trap_entry.S` loads all of them.
@@ -245,12 +250,46 @@ fn give_up(
     user_hart::remote(local, AWAY, [message, 0, 0, 0, 0, 0])
 }
 
-/// Which registers are others than before, besides those that a call may change?
+/// Which registers are others than before?
 enum Others {
     No,
-    /// Those of floating point.
-    Floats,
+    /// Those that a return changes.
+    Results,
+    /// Those that a call changes.
+    Arguments,
     All,
+}
+
+/// Loads fa0 and those behind it of the thread whose registers the hart has.
+macro_rules! load_floats {
+    ($registers:literal, $context:expr) => {
+        // SAFETY: the registers are this thread's, which has floating point. The kernel is compiled without
+        // floating point of its own.
+        unsafe {
+            core::arch::asm!(
+                ".option push",
+                ".option arch, +d",
+                concat!(".irp n, ", $registers),
+                "fld fa\\n, 8*(10+\\n)({at})",
+                ".endr",
+                ".option pop",
+                at = in(reg) $context.f.as_ptr(),
+            );
+        }
+    };
+}
+
+/// The same, whose values are in the context.
+#[inline(always)]
+fn load_arguments(local: &mut HartLocal, context: &mut Context, are_results: bool) {
+    match are_results {
+        true => load_floats!("0,1", context),
+        false => load_floats!("0,1,2,3,4,5,6,7", context),
+    }
+    // They are dirty now, and saved.
+    csr::clear_status(float_state::STATUS & !float_state::CLEAN);
+    // Those that other harts have are older.
+    context.float_harts = 1 << local.hart;
 }
 
 /// The thread goes on as its owner says. `None`: the kernel hart has to look at it.
@@ -262,6 +301,7 @@ fn take(
     message: *const u64,
 ) -> Option<Others> {
     const CALL: u64 = first_word(DESCRIPTOR_CALL);
+    const CALL_OF_INTEGERS: u64 = first_word(DESCRIPTOR_CALL_OF_INTEGERS);
     const RETURN: u64 = first_word(DESCRIPTOR_RETURN);
     // SAFETY: the unit has written a descriptor there, and nothing more before the slot is open.
     let word = |n: usize| unsafe { message.add(n).read_volatile() };
@@ -271,8 +311,8 @@ fn take(
     if !is_ours || !is_code || fcsr >= 0x100 {
         return None;
     }
-    let floats = match kind {
-        CALL => {
+    let others = match kind {
+        CALL | CALL_OF_INTEGERS => {
             let (sp, returns_to) = (word(5), word(6));
             let is_stack = sp.wrapping_sub(1) < HOST_END - 1 && sp.is_multiple_of(16);
             if !is_stack || returns_to >= HOST_END {
@@ -285,30 +325,35 @@ fn take(
             for n in 0..8 {
                 context.x[10 + n] = word(8 + n);
             }
-            8
+            match kind {
+                CALL => Others::Arguments,
+                _ => Others::No,
+            }
         }
         RETURN if word(3) == owner.activation.load(Relaxed) => {
             (context.x[10], context.x[11]) = (word(8), word(9));
-            2
+            Others::Results
         }
         _ => return None,
     };
     context.x[0] = pc;
-    let mut differ = context.fcsr ^ u64::from(fcsr);
-    let mut set = |n: usize| {
-        let value = word(16 + n);
-        differ |= core::mem::replace(&mut context.f[10 + n], value) ^ value;
+    // Without a look at the values: in registers that no argument uses they are left-overs, and the time is not
+    // to depend on them.
+    let floats = match others {
+        Others::Results => 2,
+        Others::Arguments => 8,
+        _ => 0,
     };
-    (0..2).for_each(&mut set);
-    if floats == 8 {
-        (2..8).for_each(&mut set);
+    for n in 0..floats {
+        context.f[10 + n] = word(16 + n);
     }
-    if differ == 0 {
-        return Some(Others::No);
+    // Flags and rounding mode are the thread's own state. What the hart has is what was saved.
+    if context.fcsr != u64::from(fcsr) {
+        context.fcsr = fcsr.into();
+        // SAFETY: the register is this thread's, which has floating point.
+        unsafe { csr_write!(fcsr, context.fcsr) };
     }
-    context.fcsr = fcsr.into();
-    context.float_harts = 0;
-    Some(Others::Floats)
+    Some(others)
 }
 
 /// The thread goes on with all registers, which are in its process's memory. `None`: it does not.

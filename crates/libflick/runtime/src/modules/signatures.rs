@@ -103,6 +103,17 @@ pub unsafe fn understood(text: *const c_char) -> Option<&'static Plan> {
     of(unsafe { CStr::from_ptr(text) }.to_bytes()).ok()
 }
 
+/// Whether the NxP gets arguments of the gate's function in registers of floating point, or may get some.
+pub fn has_float_arguments(gate: &Gate) -> bool {
+    let text = gate.signature.load(Ordering::Relaxed);
+    if text.is_null() {
+        return true;
+    }
+    // SAFETY: the signature of a mapped module's gate is null or a C string.
+    let text = unsafe { CStr::from_ptr(text) }.to_bytes();
+    Signature::parse(text).map_or(true, |signature| signature.has_float_arguments())
+}
+
 /// Parses the signatures of `gates` that are called by them, and lets these gates lead to the plans'
 /// texts. Signatures that are not understood are reported when they are called.
 pub fn learn(gates: &[&Gate]) {

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flick_abi::card::ThreadState;
 use flick_abi::card_interface::RanRow;
 use flick_abi::descriptor::{
-    Answer, DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN,
-    Descriptor,
+    Answer, DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_CALL_OF_INTEGERS,
+    DESCRIPTOR_RESUME, DESCRIPTOR_RETURN, Descriptor,
 };
 use flick_abi::layout::{GATE_VARIADIC, JumpTarget};
 use flick_engine::{Cause, Exit, Trap};
@@ -31,6 +31,7 @@ use crate::accounts::hook::{Accounts, Closed, Open};
 use crate::accounts::timed::card_time::{self, Way};
 use crate::accounts::{gate_counts, stats};
 use crate::config::Config;
+use crate::modules::signatures;
 use crate::os::fatal;
 use crate::os::signal_mask::{self, BlockedSignals};
 use crate::thread::activation::Activation;
@@ -324,7 +325,12 @@ fn write_request(
     let how = how(act);
     match how {
         // A function with dots gets more than the registers of a descriptor.
-        BEGINS if act.gate().flags & GATE_VARIADIC == 0 => to.address = hart.x[RA],
+        BEGINS if act.gate().flags & GATE_VARIADIC == 0 => {
+            to.address = hart.x[RA];
+            if !signatures::has_float_arguments(act.gate()) {
+                to.kind = DESCRIPTOR_CALL_OF_INTEGERS;
+            }
+        }
         RETURNED if is_kept => to.kind = DESCRIPTOR_RETURN,
         _ => {
             (registers.pc, registers.f, registers.fcsr) = (hart.pc, hart.f, fcsr);
