@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use super::{Answer, asked, clocks, data, real};
 use crate::accounts::timed::order::set_timers::{
-    self, Effect, Left, Signal, Timer, is_of_machine, point_of_timer,
+    self, Effect, Left, Signal, Timer, point_of_timer,
 };
-use crate::accounts::timed::order::{Call, Here};
+use crate::accounts::timed::order::{Call, Here, notes};
 use crate::os::system_call::system_call;
 
 const SECOND: u64 = 1_000_000_000_000;
@@ -77,7 +77,7 @@ fn picoseconds([seconds, parts]: [u64; 2], unit: u64) -> u64 {
 /// The machine's timer is set, or another one is asked for.
 fn of_machine(name: &str, place: usize, is_set: bool, real: *const c_void) -> Answer {
     if is_set {
-        is_of_machine(name, place);
+        notes::not_exact(name, place);
     }
     Answer::go_on(real)
 }
@@ -96,7 +96,7 @@ fn set_alarm(name: &'static str, place: usize, delay: u64, interval: u64) -> Opt
             value: 0,
             thread: None,
         };
-        set_timers::has_effect(Timer::Alarm, Effect::Signal(signal));
+        set_timers::has_effect(Timer::Alarm, Effect::Signal(signal), libc::CLOCK_REALTIME);
     }
     Some(here.set_timer(Timer::Alarm, (delay != 0).then_some(delay), interval))
 }
@@ -155,8 +155,7 @@ fn create(call: Call, clock: c_int, event: usize, to: usize) -> Answer {
         let (timer, event) = unsafe { (*(to as *const usize), (event as *const Event).as_ref()) };
         set_timers::forget(posix(timer));
         if let Some(effect) = effect_of(clock, event.copied(), timer) {
-            set_timers::has_effect(posix(timer), effect);
-            set_timers::has_clock(posix(timer), clock);
+            set_timers::has_effect(posix(timer), effect, clock);
         }
     }
     Answer::value(result)
@@ -294,8 +293,7 @@ asked! {
             return of_machine("timerfd_settime", place, new.is_set(), real);
         };
         let left = here.timer_left(Timer::File(file));
-        set_timers::has_effect(Timer::File(file), Effect::File(key));
-        set_timers::has_clock(Timer::File(file), clock);
+        set_timers::has_effect(Timer::File(file), Effect::File(key), clock);
         // What nobody has read is gone, as it is in the kernel.
         let disarmed = [0_u64; 4];
         let place = std::ptr::from_ref(&disarmed) as usize;

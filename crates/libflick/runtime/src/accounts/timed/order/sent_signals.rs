@@ -1,9 +1,9 @@
 //! Signals of timers, as the kernel sees them.
 use std::ffi::c_int;
-use std::fs;
 use std::ptr;
 
 use crate::os::system_call::system_call;
+use crate::os::thread_status::ThreadStatus;
 
 /// A timer's signal.
 #[derive(Clone, Copy, Debug)]
@@ -58,8 +58,9 @@ pub fn interrupts(number: c_int) -> bool {
 
 /// Whether a thread blocks a signal.
 pub fn is_blocked(tid: c_int, number: c_int) -> bool {
-    set_of(&format!("/proc/self/task/{tid}/status"), "SigBlk:")
-        .is_some_and(|set| set >> (number - 1) & 1 != 0)
+    let set = ThreadStatus::read(tid)
+        .and_then(|status| u64::from_str_radix(status.value("SigBlk")?, 16).ok());
+    set.is_some_and(|set| set >> (number - 1) & 1 != 0)
 }
 
 /// Whether the calling thread has pending signals.
@@ -69,12 +70,6 @@ pub fn are_pending() -> bool {
     // SAFETY: a place for the set.
     unsafe { system_call(libc::SYS_rt_sigpending, [place, SET, 0, 0]) };
     set != 0
-}
-
-fn set_of(path: &str, key: &str) -> Option<u64> {
-    let status = fs::read_to_string(path).ok()?;
-    let line = status.lines().find(|line| line.starts_with(key))?;
-    u64::from_str_radix(line[key.len()..].trim(), 16).ok()
 }
 
 /// The beginning of a `siginfo_t` of a timer.

@@ -8,10 +8,10 @@ use super::super::sums::{Times, Wait};
 use super::linked_library::clocks_are_virtual;
 use super::lives::begin;
 use super::ordered_threads::{Shared, with};
+use super::sent_signals;
 use super::slot::Slot;
 use super::stated_points::{Call, Here, point};
 use super::virtual_timers::{FEMTOSECONDS, MOST_IN_VAIN, Record};
-use super::{notes, sent_signals};
 
 pub use super::sent_signals::Signal;
 pub use super::virtual_timers::{Effect, Timer};
@@ -77,6 +77,16 @@ impl Here {
         with(Some(self.slot), |shared| shared.timers.next().is_some())
     }
 
+    /// So many picoseconds pass, and what is due until then is done.
+    fn let_pass(&self, wait: Wait, time: u64) {
+        if let Some(mut state) = self.state() {
+            let until = state.times().after(FEMTOSECONDS * u128::from(time));
+            state.catch_up(wait, &until);
+        }
+        self.order();
+        self.deliver();
+    }
+
     /// Sleeps until `wake`, or a signal: how much is left then. Picoseconds.
     pub fn sleep_until(&self, wake: u64) -> Option<u64> {
         self.had_signal.set(false);
@@ -87,12 +97,7 @@ impl Here {
             }
             let next = with(Some(self.slot), |shared| shared.timers.next());
             let until = next.map_or(wake, |next| next.clamp(now, wake));
-            if let Some(mut state) = self.state() {
-                let until = state.times().after(FEMTOSECONDS * u128::from(until - now));
-                state.catch_up(Wait::Sleep, &until);
-            }
-            self.order();
-            self.deliver();
+            self.let_pass(Wait::Sleep, until - now);
             if self.had_signal.get() {
                 return Some(wake.saturating_sub(self.now()));
             }
@@ -119,12 +124,7 @@ impl Here {
                 has_signal(shared).then(|| shared.timers.next()).flatten()
             });
             let left = next?.saturating_sub(self.now());
-            if let Some(mut state) = self.state() {
-                let until = state.times().after(FEMTOSECONDS * u128::from(left));
-                state.catch_up(Wait::Signal, &until);
-            }
-            self.order();
-            self.deliver();
+            self.let_pass(Wait::Signal, left);
             if sent_signals::are_pending() {
                 return Some(Awaited::Pending);
             }
@@ -136,12 +136,12 @@ impl Here {
     }
 }
 
-/// A timer has this effect when it expires.
-pub fn has_effect(timer: Timer, effect: Effect) {
+/// A timer has this effect when it expires. Absolute times of it are on this clock.
+pub fn has_effect(timer: Timer, effect: Effect, clock: c_int) {
     with(Slot::own(), |shared| {
         let record = Record {
             effect,
-            clock: libc::CLOCK_MONOTONIC,
+            clock,
             moment: Times::default(),
             count: 0,
         };
@@ -150,16 +150,7 @@ pub fn has_effect(timer: Timer, effect: Effect) {
     });
 }
 
-/// Absolute times of a timer are on this clock.
-pub fn has_clock(timer: Timer, clock: c_int) {
-    with(Slot::own(), |shared| {
-        if let Some(record) = shared.timers.records.get_mut(&timer) {
-            record.clock = clock;
-        }
-    });
-}
-
-/// See [`has_clock`].
+/// See [`has_effect`].
 pub fn clock_of(timer: Timer) -> c_int {
     with(Slot::own(), |shared| {
         let record = shared.timers.records.get(&timer);
@@ -187,9 +178,4 @@ pub fn overrun(timer: Timer) -> Option<u64> {
     with(Slot::own(), |shared| {
         Some(shared.timers.records.get(&timer)?.count)
     })
-}
-
-/// The timer is the machine's.
-pub fn is_of_machine(name: &str, place: usize) {
-    notes::not_exact(name, place);
 }
