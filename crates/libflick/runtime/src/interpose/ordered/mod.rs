@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
 
-mod awaited_signals;
+pub mod awaited_signals;
 mod c11;
 mod cancelling;
 mod clocks;
@@ -15,6 +15,8 @@ mod data;
 mod futexes;
 mod locks;
 mod meetings;
+mod replaced_program;
+mod several_files;
 mod sleeping;
 mod timers;
 

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
 
 use flick_abi::thread_order::{FUNCTIONS, ORDERED, TIMED, VIRTUAL};
 
+use super::kept_alarm;
+
 /// What the interposed functions look at first (`flick_abi::thread_order::LEVEL`).
 #[unsafe(no_mangle)]
 pub static __flick_order_level: AtomicU8 = AtomicU8::new(0);
@@ -23,6 +25,7 @@ type Table = [*const c_void; FUNCTIONS.len()];
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __flick_order_linked(table: *const Table) {
     TABLE.store(table.cast_mut(), Relaxed);
+    kept_alarm::linked();
 }
 
 /// Whether it is.

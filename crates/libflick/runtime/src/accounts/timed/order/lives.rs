@@ -4,14 +4,16 @@ use std::sync::atomic::Ordering::Relaxed;
 use flick_sim::thread_token::{Thread, Turn};
 
 use super::super::ended;
-use super::super::state::Own;
+use super::super::setting::picoseconds;
+use super::super::state::{self, Own};
 use super::super::sums::Wait;
+use super::inherited_timers::InheritedFile;
 use super::keys::Key;
 use super::linked_library::{is_linked, is_on, set_on};
 use super::ordered_threads::{forget_all, with};
 use super::slot::Slot;
 use super::stated_points::{Call, Here, point};
-use super::{machine_turn, notes, one_processor, watchdog};
+use super::{kept_alarm, machine_turn, notes, one_processor, watchdog};
 
 /// A new thread, which its creator has announced.
 #[derive(Clone, Copy)]
@@ -45,6 +47,7 @@ pub fn begin() {
     watchdog::park(slot);
     one_processor::stay();
     machine_turn::enter_machine();
+    kept_alarm::begins();
     set_on(true);
 }
 
@@ -132,11 +135,13 @@ pub fn joined() {
     }
 }
 
-/// The child of a fork has one thread, and no order.
-pub fn forked() {
+/// The child of a fork has one thread, and no order. The files of timers that it has.
+pub fn forked() -> Vec<InheritedFile> {
+    let now = state::if_any().map_or(0, |state| picoseconds(state.now()));
     set_on(false);
     Slot::drop_own();
-    forget_all();
+    let files = forget_all(now);
     one_processor::leave();
     notes::forget();
+    files
 }

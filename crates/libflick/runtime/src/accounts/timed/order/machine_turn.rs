@@ -119,7 +119,10 @@ impl MachineTurn {
         let (slot, now) = (self.here.slot, now());
         with(Some(slot), |shared| {
             shared.set_machine(next);
-            shared.token.wait(slot.thread, Key::Owner(owner), now, None);
+            match shared.early.remove(&owner) {
+                Some(time) => shared.token.pass(slot.thread, now.max(time)),
+                None => shared.token.wait(slot.thread, Key::Owner(owner), now, None),
+            }
         });
         self.park();
     }

@@ -9,9 +9,10 @@ use super::super::state::{self, State};
 use super::super::sums::Times;
 use super::driven_machine;
 use super::fork_lock::ForkLock;
+use super::inherited_timers::{InheritedFile, files};
 use super::keys::Key;
 use super::slot::Slot;
-use super::virtual_timers::VirtualTimers;
+use super::virtual_timers::{self, VirtualTimers};
 use crate::os::signal_mask::BlockedSignals;
 
 /// A barrier.
@@ -32,6 +33,9 @@ pub struct Shared {
     pub slots: Vec<&'static Slot>,
     /// The machine of a card, which has a number as threads have.
     pub machine: Option<Thread>,
+    /// When something has come from it for owners that do not wait for it yet: they have lost the token
+    /// before.
+    pub early: HashMap<u32, u64>,
     /// When locks were opened, semaphores posted and barriers passed the last time.
     pub moments: HashMap<Key, Times>,
     pub barriers: HashMap<usize, Barrier>,
@@ -87,7 +91,10 @@ fn drive(own: Option<&Slot>) {
         let advanced = (machine.advance)(next());
         let (next, is_stuck) = locked(|shared| {
             if let Some((owner, time)) = advanced.to {
-                shared.token.wake(Key::Owner(owner), time);
+                let woken = shared.token.wake(Key::Owner(owner), time);
+                if woken.is_none() {
+                    shared.early.insert(owner, time);
+                }
             }
             shared.set_machine(advanced.next);
             (shared.hand_over(), shared.is_stuck())
@@ -222,10 +229,16 @@ pub extern "C" fn after_fork() {
     SHARED.open();
 }
 
-/// The child of a fork knows no thread.
-pub fn forget_all() {
+/// The child of a fork knows no thread. What it has of timers, at its parent's time.
+pub fn forget_all(now: u64) -> Vec<InheritedFile> {
     SHARED.open();
-    // What another thread has been changing is left as it is.
-    SHARED.with(|shared| std::mem::forget(shared.take()));
+    let files = SHARED.with(|shared| {
+        let files = shared.as_ref().map(|shared| files(shared, now));
+        // It is left as it is.
+        std::mem::forget(shared.take());
+        files
+    });
     NEXT.store(u64::MAX, Relaxed);
+    virtual_timers::forget();
+    files.unwrap_or_default()
 }

@@ -171,19 +171,27 @@ impl Here {
 
     /// The signals that have come to the thread are delivered: handlers run.
     pub fn deliver(&self) {
+        self.let_processor_timers_expire();
         while self.slot.signalled.load(Relaxed) {
             let sent = with(Some(self.slot), |shared| {
                 shared.timers.take_signal(self.slot)
             });
             let Some(sent) = sent else { return };
-            if sent_signals::interrupts(sent.signal.number) {
-                self.interrupted.set(true);
+            if !self.slot.blocks(sent.signal.number) {
+                if sent_signals::interrupts(sent.signal.number) {
+                    self.interrupted.set(true);
+                }
+                self.had_signal.set(true);
             }
-            self.had_signal.set(true);
-            self.slot.busy.store(false, Relaxed);
-            sent_signals::raise(&sent.signal, sent.overrun);
-            self.slot.busy.store(true, Relaxed);
+            self.outside(|| sent_signals::raise(&sent.signal, sent.overrun));
         }
+    }
+
+    /// What lets handlers run, which may come to stated points of their own.
+    pub fn outside(&self, f: impl FnOnce()) {
+        self.slot.busy.store(false, Relaxed);
+        f();
+        self.slot.busy.store(true, Relaxed);
     }
 
     /// The call is not ordered.
