@@ -105,6 +105,12 @@ static void plainly(void) {
   execle("/bin/sh", "sh", "-c", "trap 'exit 0' ALRM; sleep 20 & wait; exit 1", NULL, none);
 }
 
+// A program that is timed gets one that is the machine's.
+static void leaves(void) {
+  arm(ITIMER_REAL, 60 * SECOND, 0);
+  execl(getenv("NEXT"), "next", "clocks", NULL);
+}
+
 // No alarm in a child.
 static void forks(void) {
   handle(SIGALRM, SA_RESTART);
@@ -159,7 +165,8 @@ static const struct form forms[] = {
     {"execve", by_execve}, {"execv", by_execv},     {"execvp", by_execvp},
     {"execl", by_execl},   {"execlp", by_execlp},   {"execvpe", by_execvpe},
     {"execle", by_execle}, {"fexecve", by_fexecve}, {"execveat", by_execveat},
-    {"fails", fails},      {"plainly", plainly},    {"forks", forks},
+    {"fails", fails},      {"plainly", plainly},    {"leaves", leaves},
+    {"forks", forks},
 };
 
 int main(int argc, char **argv) {

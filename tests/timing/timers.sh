@@ -35,3 +35,14 @@ processor_timers clocks profiles virtual threads sleeps
 awaited_signals suspends waits threads files blocked
 kept_timers execve execl execle execlp fails plainly forks
 END
+
+# The alarm of a program that is not timed stays the machine's.
+left_alarm() {
+  rm -f "$work/record"
+  NEXT=$work/processor_timers FLICK_STATS=$work/record FLICK_PLATFORM=near-memory \
+    timeout 60 "$work/kept_timers-plain" leaves || return 1
+  grep -q '^timed-not-exact an alarm from before exec' "$work/record"
+}
+status=0
+left_alarm || status=$?
+result "an alarm of a program that is not timed" "$status"

@@ -7,6 +7,7 @@ pub(crate) mod shims;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
+use crate::accounts::timed::order::signal_waits::suspend;
 use crate::crossing::cleanup_push::RAISED;
 use crate::crossing::leaving;
 use crate::os::errno::set_errno;
@@ -112,10 +113,9 @@ pub unsafe fn sigmask(
 pub unsafe fn sigsuspend(libc: SigSuspend, mask: *const libc::sigset_t) -> c_int {
     // SAFETY: by contract.
     let translated = unsafe { waiting_mask(mask) };
-    if translated
-        .as_ref()
-        .is_some_and(ordered::awaited_signals::suspend)
-    {
+    // SAFETY: a signal set starts with the kernel's 64 signals.
+    let word = |mask: &libc::sigset_t| unsafe { ptr::from_ref(mask).cast::<u64>().read() };
+    if translated.as_ref().is_some_and(|mask| suspend(word(mask))) {
         set_errno(libc::EINTR);
         return -1;
     }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use super::{Answer, clocks, ordered, real};
 use crate::accounts::timed::order::signal_waits::Awaited;
-use crate::accounts::timed::order::{ANY_DATA, Call, Here, Key, clocks_are_virtual, point};
+use crate::accounts::timed::order::{ANY_DATA, Here, Key, clocks_are_virtual};
 
 /// The kernel's part of the program's set.
 fn set_at(address: usize) -> u64 {
@@ -21,15 +21,6 @@ fn wait(here: &Here, set: u64, deadline: Option<u64>, real: *const c_void) -> An
         Awaited::TimedOut => Answer::error(libc::EAGAIN),
         Awaited::Pending | Awaited::Outside => Answer::go_on(real),
     }
-}
-
-/// Of sigsuspend, which is libflick's: whether a handler has run.
-pub fn suspend(mask: &libc::sigset_t) -> bool {
-    let Some(here) = point(Call::new("sigsuspend", 0)) else {
-        return false;
-    };
-    let mask = set_at(std::ptr::from_ref(mask) as usize);
-    here.await_signal(0, Some(mask), None) == Awaited::Handled
 }
 
 /// A signal is about to be sent: who waits for one looks.

@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
 
-pub mod awaited_signals;
+mod awaited_signals;
 mod c11;
 mod cancelling;
 mod clocks;

@@ -3,8 +3,8 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
 use super::{Answer, Arguments, asked, real};
-use crate::accounts::timed::order::kept_alarm::{self, Kept};
-use crate::accounts::timed::order::{Call, point};
+use crate::accounts::timed::order::kept_alarm::Kept;
+use crate::accounts::timed::order::{Call, is_own, point};
 
 type Strings = *const *const c_char;
 type Exec = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
@@ -23,7 +23,7 @@ fn own_environment() -> usize {
 
 /// What keeps the alarm behind `exec`, if there is one.
 fn keep(name: &'static str, place: usize, environment: usize) -> Option<Kept> {
-    if !kept_alarm::is_owner() {
+    if !is_own() {
         return None;
     }
     let here = point(Call::new(name, place))?;

@@ -2,65 +2,39 @@
 //! its own.
 use std::ffi::c_int;
 
-use flick_sim::timer_queue::Setting;
-
-use super::keys::Key;
-use super::lives::begin;
-use super::ordered_threads::Shared;
+use super::lives::{Before, begin};
 use super::set_timers::{has_effect, has_expired};
 use super::stated_points::{Call, point};
 use super::virtual_timers::{Effect, Timer};
 use crate::os::system_call::system_call;
 
-/// A timer's file, as it was at the `fork`.
-pub struct InheritedFile {
-    file: c_int,
-    key: Key,
-    clock: c_int,
-    /// When it expires, from then on.
-    setting: Option<Setting>,
-    /// Expirations that nobody has read.
-    count: u64,
-}
-
-/// Those of the process, at this time.
-pub fn files(shared: &Shared, now: u64) -> Vec<InheritedFile> {
-    let all = shared.timers.records.iter().filter_map(|(&timer, record)| {
+/// The child goes on with the files that it had, at its time 0.
+pub fn inherit(before: Before) {
+    let Before { timers, now } = before;
+    let mut all: Vec<_> = timers.records.iter().collect();
+    all.sort_by_key(|&(&timer, _)| timer);
+    for (&timer, record) in all {
         let (Timer::File(file), Effect::File(key)) = (timer, record.effect) else {
-            return None;
+            continue;
         };
-        Some(InheritedFile {
-            file,
-            key,
-            clock: record.clock,
-            setting: shared.timers.get(timer).map(|setting| Setting {
-                at: setting.at.saturating_sub(now),
-                ..setting
-            }),
-            count: record.count,
-        })
-    });
-    let mut all: Vec<_> = all.collect();
-    all.sort_by_key(|file| file.file);
-    all
-}
-
-/// The child goes on with them, at its time 0.
-pub fn inherit(files: Vec<InheritedFile>) {
-    for file in files {
-        if !is_made_anew(file.file, file.clock) || (file.setting, file.count) == (None, 0) {
+        let setting = timers.get(timer);
+        let is_idle = setting.is_none() && record.count == 0;
+        if !is_made_anew(file, record.clock) || is_idle {
             continue;
         }
         begin();
         let Some(here) = point(Call::new("fork", 0)) else {
             return;
         };
-        let timer = Timer::File(file.file);
-        has_effect(timer, Effect::File(file.key), file.clock);
-        if let Some(setting) = file.setting {
-            here.set_timer(timer, Some(setting.at), setting.interval);
+        has_effect(timer, Effect::File(key), record.clock);
+        if let Some(setting) = setting {
+            here.set_timer(
+                timer,
+                Some(setting.at.saturating_sub(now)),
+                setting.interval,
+            );
         }
-        has_expired(timer, file.count);
+        has_expired(timer, record.count);
     }
 }
 

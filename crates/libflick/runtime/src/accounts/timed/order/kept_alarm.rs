@@ -2,22 +2,16 @@
 //! program; the environment has the same in virtual time, for a timed one.
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use flick_abi::settings::{ALARM, PLATFORM};
 
-use super::linked_library::{clocks_are_virtual, is_linked};
+use super::linked_library::{clocks_are_virtual, is_linked, when_linked};
 use super::lives::begin;
 use super::notes;
 use super::set_timers::{Left, has_effect};
 use super::stated_points::{Call, Here, point};
 use super::virtual_timers::{Effect, Timer};
 use crate::os::system_call::system_call;
-
-/// The process that the order is of: not one that `vfork` has made in its memory.
-static PROCESS: AtomicU32 = AtomicU32::new(0);
-/// The runtime has started.
-static STARTED: AtomicBool = AtomicBool::new(false);
 
 const MICROSECOND: u64 = 1_000_000;
 /// The least that the kernel's timer has before a timed program that takes it over. Picoseconds.
@@ -56,16 +50,6 @@ fn is_armed() -> bool {
         )
     };
     setting[1] != [0; 2]
-}
-
-/// The order begins in this process.
-pub fn begins() {
-    PROCESS.store(std::process::id(), Relaxed);
-}
-
-/// Whether the calling process has the timers of the order.
-pub fn is_owner() -> bool {
-    PROCESS.load(Relaxed) == std::process::id()
 }
 
 /// The environment of a program that an alarm is kept for.
@@ -127,19 +111,6 @@ impl Here {
     }
 }
 
-/// The runtime has started: the alarm that the program before has left is this one's.
-pub fn started() {
-    STARTED.store(true, Relaxed);
-    inherit();
-}
-
-/// `libflick-time` is there.
-pub fn linked() {
-    if STARTED.load(Relaxed) {
-        inherit();
-    }
-}
-
 /// What the program before has left.
 fn left() -> Option<Left> {
     // SAFETY: the variable's value is copied at once, before `main`.
@@ -151,16 +122,24 @@ fn left() -> Option<Left> {
     Some((left.parse().ok()?, interval.parse().ok()?))
 }
 
+const CALL: Call = Call::new("an alarm from before exec", 0);
+
+/// The runtime has started: the alarm that the program before has left is this one's.
+pub fn started() {
+    match left().is_some() || is_linked() {
+        true => when_linked(inherit),
+        false => inherit(),
+    }
+}
+
+/// In a static program the constructor of `libflick-time` comes later.
 fn inherit() {
-    const CALL: Call = Call::new("an alarm from before exec", 0);
     if !is_armed() {
         return;
     }
-    let (true, true, Some((left, interval))) = (clocks_are_virtual(), is_linked(), left()) else {
-        if is_linked() || !STARTED.load(Relaxed) {
-            notes::not_exact(CALL.name, CALL.place);
-        }
-        return;
+    let (true, true, Some((left, interval))) = (is_linked(), clocks_are_virtual(), left()) else {
+        // The machine's timer goes on.
+        return notes::not_exact(CALL.name, CALL.place);
     };
     set(&Setting::default());
     begin();

@@ -2,11 +2,10 @@
 //! threads are ordered.
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
 
 use flick_abi::thread_order::{FUNCTIONS, ORDERED, TIMED, VIRTUAL};
-
-use super::kept_alarm;
 
 /// What the interposed functions look at first (`flick_abi::thread_order::LEVEL`).
 #[unsafe(no_mangle)]
@@ -15,6 +14,9 @@ pub static __flick_order_level: AtomicU8 = AtomicU8::new(0);
 /// The C library's own functions, in the order of [`FUNCTIONS`]; null where the program was not
 /// linked with those that come by here.
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(ptr::null_mut());
+
+/// What is done when it is. It comes from above.
+static WHEN_LINKED: OnceLock<fn()> = OnceLock::new();
 
 type Table = [*const c_void; FUNCTIONS.len()];
 
@@ -25,7 +27,18 @@ type Table = [*const c_void; FUNCTIONS.len()];
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __flick_order_linked(table: *const Table) {
     TABLE.store(table.cast_mut(), Relaxed);
-    kept_alarm::linked();
+    if let Some(what) = WHEN_LINKED.get() {
+        what();
+    }
+}
+
+/// Does this as soon as it is.
+pub fn when_linked(what: fn()) {
+    match is_linked() {
+        true => what(),
+        // A second call would have the same function.
+        false => _ = WHEN_LINKED.set(what),
+    }
 }
 
 /// Whether it is.

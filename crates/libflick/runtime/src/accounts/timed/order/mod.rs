@@ -31,7 +31,7 @@ pub use driven_machine::{Advanced, Machine, set_machine};
 pub use inherited_timers::inherit;
 pub use keys::{ANY_DATA, Key};
 pub use linked_library::{clocks_are_virtual, is_on, real, timed};
-pub use lives::{Child, announce, end, forked, join, joined};
+pub use lives::{Child, announce, end, forked, is_own, join, joined};
 pub use machine_turn::MachineTurn;
 pub use ordered_threads::{after_fork, before_fork};
 pub use processor_time::Meter;

@@ -1,5 +1,6 @@
 //! The threads that are in the order, under one lock, and what they wait for.
 use std::collections::HashMap;
+use std::mem::{self, ManuallyDrop};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use flick_sim::thread_token::{Thread, Token};
@@ -9,7 +10,6 @@ use super::super::state::{self, State};
 use super::super::sums::Times;
 use super::driven_machine;
 use super::fork_lock::ForkLock;
-use super::inherited_timers::{InheritedFile, files};
 use super::keys::Key;
 use super::slot::Slot;
 use super::virtual_timers::{self, VirtualTimers};
@@ -169,8 +169,9 @@ impl Shared {
             && threads.all(|thread| Some(thread) == self.machine || !self.token.is_away(thread))
     }
 
-    /// The thread in this slot has lost the token.
-    pub fn has_lost(&mut self, slot: &Slot) {
+    /// The thread in this slot has lost the token, or waits: in a handler, over code on a hart, which
+    /// others may have now.
+    pub fn free_hart(&mut self, slot: &Slot) {
         if let (Some(machine), Some(owner)) = (driven_machine::get(), slot.take_lent()) {
             let _blocked = BlockedSignals::new();
             (machine.lost)(owner);
@@ -229,16 +230,15 @@ pub extern "C" fn after_fork() {
     SHARED.open();
 }
 
-/// The child of a fork knows no thread. What it has of timers, at its parent's time.
-pub fn forget_all(now: u64) -> Vec<InheritedFile> {
+/// The child of a fork knows no thread. The timers that it had.
+pub fn forget_all() -> VirtualTimers {
     SHARED.open();
-    let files = SHARED.with(|shared| {
-        let files = shared.as_ref().map(|shared| files(shared, now));
-        // It is left as it is.
-        std::mem::forget(shared.take());
-        files
+    let timers = SHARED.with(|shared| {
+        let mut before = ManuallyDrop::new(shared.take());
+        // All else is left as it is.
+        before.as_mut().map(|shared| mem::take(&mut shared.timers))
     });
     NEXT.store(u64::MAX, Relaxed);
     virtual_timers::forget();
-    files.unwrap_or_default()
+    timers.unwrap_or_default()
 }

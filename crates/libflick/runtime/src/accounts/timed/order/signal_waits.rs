@@ -10,7 +10,7 @@ use super::keys::{ANY_DATA, Key};
 use super::linked_library::clocks_are_virtual;
 use super::ordered_threads::with;
 use super::sent_signals;
-use super::stated_points::Here;
+use super::stated_points::{Call, Here, point};
 use super::virtual_timers::target;
 use crate::os::signal_mask::{block_all, change_mask};
 
@@ -114,4 +114,10 @@ impl Here {
             (false, _) => Awaited::Outside,
         }
     }
+}
+
+/// Of sigsuspend, which is libflick's: whether a handler has run.
+pub fn suspend(mask: u64) -> bool {
+    let here = point(Call::new("sigsuspend", 0));
+    here.is_some_and(|here| here.await_signal(0, Some(mask), None) == Awaited::Handled)
 }

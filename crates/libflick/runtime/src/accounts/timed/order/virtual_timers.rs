@@ -152,8 +152,7 @@ impl VirtualTimers {
         let Some(meter) = self.meter(timer) else {
             return self.armed.set(timer, setting);
         };
-        let before = self.metered.entry(meter).or_default().set(timer, setting);
-        before
+        self.metered.entry(meter).or_default().set(timer, setting)
     }
 
     /// Timers of processor time have been set, or have expired.

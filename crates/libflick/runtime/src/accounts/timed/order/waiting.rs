@@ -35,6 +35,7 @@ impl Here {
                 times: began,
             });
             if waits {
+                shared.free_hart(slot);
                 shared.token.wait(slot.thread, key, now, deadline);
             }
             waits
@@ -62,6 +63,7 @@ impl Here {
         let began = self.times();
         let now = picoseconds(began.migrating);
         with(Some(slot), |shared| {
+            shared.free_hart(slot);
             shared.token.wait(slot.thread, key, now, deadline);
             shared.for_data.push(slot);
         });

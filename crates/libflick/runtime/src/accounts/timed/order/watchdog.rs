@@ -119,7 +119,7 @@ fn take_away(holder: &'static Slot, call: &str) {
         if same {
             holder.away.store(true, Relaxed);
             shared.token.lose();
-            shared.has_lost(holder);
+            shared.free_hart(holder);
         }
         same
     });
