@@ -147,7 +147,7 @@ tree: rust pass nxp firmware card extensions
 	@for file in FlickConfig FlickConfigVersion; do \
 	  sed 's/@VERSION@/$(VERSION)/' cmake/$$file.cmake.in >$(SHARE)/flick/cmake/$$file.cmake || exit 1; done
 	@sed 's/@VERSION@/$(VERSION)/' cmake/flick.pc.in >$(BUILD)/lib/pkgconfig/flick.pc
-	@cp -R bench/*.c bench/engine $(SHARE)/flick/bench
+	@cp -R bench/*.[ch] bench/engine $(SHARE)/flick/bench
 	@mkdir -p $(SHARE)/flick/bench/paper/nanvix && cp bench/paper/*.[ch] $(SHARE)/flick/bench/paper
 	@cp bench/paper/nanvix/*.[ch] $(SHARE)/flick/bench/paper/nanvix
 	@mkdir -p $(SHARE)/flick/bench/paper/migration && cp bench/paper/migration/*.c $(SHARE)/flick/bench/paper/migration

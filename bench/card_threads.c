@@ -8,6 +8,7 @@
  * any number of threads. It comes in calls of some million instructions, but for the last column,
  * where a call has 20,000. */
 #define _GNU_SOURCE
+#include "card_workloads.h"
 #include <flick.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -24,11 +25,6 @@ typedef struct {
   double a[SIDE][SIDE], b[SIDE][SIDE], c[SIDE][SIDE];
 } data;
 
-static inline uint64_t next_random(uint64_t *state) {
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return *state ^ *state >> 29;
-}
-
 /* Arithmetic in registers. */
 FLICK_NXP __attribute__((noinline)) uint64_t integer(data *of, uint64_t work) {
   uint64_t state = (uint64_t)(of->words[0] | 1), sum = 0;
@@ -39,10 +35,6 @@ FLICK_NXP __attribute__((noinline)) uint64_t integer(data *of, uint64_t work) {
   return sum;
 }
 
-/* Calls. */
-FLICK_NXP __attribute__((noinline)) uint64_t fibonacci(uint64_t n) {
-  return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
-}
 FLICK_NXP __attribute__((noinline)) uint64_t recursion(data *of, uint64_t work) {
   uint64_t sum = of->words[0];
   for (uint64_t n = 0; n < work; n++)
@@ -50,22 +42,11 @@ FLICK_NXP __attribute__((noinline)) uint64_t recursion(data *of, uint64_t work) 
   return sum;
 }
 
-/* Loads, stores and branches that are hard to foresee. */
 FLICK_NXP __attribute__((noinline)) uint64_t sort(data *of, uint64_t work) {
   uint64_t state = work, sum = 0;
   while (work--) {
-    uint64_t *words = of->words;
-    for (int n = 0; n < WORDS; n++)
-      words[n] = next_random(&state);
-    for (int gap = WORDS / 2; gap > 0; gap /= 2)
-      for (int n = gap; n < WORDS; n++) {
-        uint64_t word = words[n];
-        int at = n;
-        for (; at >= gap && words[at - gap] > word; at -= gap)
-          words[at] = words[at - gap];
-        words[at] = word;
-      }
-    sum += words[WORDS / 3];
+    sort_random(of->words, WORDS, &state);
+    sum += of->words[WORDS / 3];
   }
   return sum;
 }

@@ -1,6 +1,7 @@
 /* Prints what the card has counted of code that takes several budgets: instructions and virtual
  * time. run.sh compares the interpreter's with those of translated code. `card_budgets LIBRARY`,
  * with the path of libflick-card.so. */
+#include "../../bench/card_workloads.h"
 #include <dlfcn.h>
 #include <flick.h>
 #include <stdatomic.h>
@@ -11,33 +12,18 @@ enum { WORDS = 512 };
 static uint64_t words[WORDS];
 static atomic_ulong counter;
 
-FLICK_NXP __attribute__((noinline)) static uint64_t deep(uint64_t n) {
-  return n < 2 ? n : deep(n - 1) + deep(n - 2);
-}
-
 /* Loops in loops, branches, calls, atomics and floating point. */
 FLICK_NXP static uint64_t work(uint64_t rounds) {
   uint64_t state = rounds;
   double sum = 0;
   for (uint64_t round = 0; round < rounds; round++) {
-    for (int n = 0; n < WORDS; n++) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      words[n] = state;
-    }
-    for (int gap = WORDS / 2; gap > 0; gap /= 2)
-      for (int n = gap; n < WORDS; n++) {
-        uint64_t word = words[n];
-        int at = n;
-        for (; at >= gap && words[at - gap] > word; at -= gap)
-          words[at] = words[at - gap];
-        words[at] = word;
-      }
+    sort_random(words, WORDS, &state);
     for (int n = 0; n < WORDS; n++) {
       sum += (double)(words[n] >> 40) * 0.5;
       if (words[n] & 64)
         atomic_fetch_add(&counter, words[n] & 3);
     }
-    state += deep(12 + (round & 3));
+    state += fibonacci(12 + (round & 3));
   }
   return state + (uint64_t)sum + counter;
 }

@@ -90,8 +90,8 @@ odd_threads() {
     odd $harts leaves 'results 56' || return 1
     odd $harts many 'results 1400' || return 1
   done
-  # The handler sleeps until another thread has had the one hart.
-  odd 1 sleeps 'at 2 results 1' select
+  # The handler waits until another thread has had the one hart.
+  odd 1 sleeps 'at 2 results 1'
 }
 
 if [ -e "$build/lib/flick/card/kernel-host.elf" ]; then

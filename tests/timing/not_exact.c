@@ -316,7 +316,7 @@ static void real_clock(void) {
   pthread_mutex_unlock(&mutex);
 }
 
-// Not exact: timers of processor time, and those that make threads. One that is not set is none.
+// Not exact: timers that make threads. One that is not set is none.
 
 static volatile sig_atomic_t rang;
 

@@ -37,7 +37,7 @@ handler sem_post in a signal handler
 shared pthread_mutex_lock
 outside read
 real-clock pthread_cond_timedwait
-profiles setitimer
+profiles exact
 thread-of-timer timer_settime
 real-alarm ualarm
 END

@@ -1,63 +1,13 @@
 // Timers in virtual time: `timers FORM`. Each form is exact, compares when timers expire with a
 // formula, and takes none of the machine's time: an hour of a timer is over at once.
 #define _GNU_SOURCE
+#include "timer_checks.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/time.h>
 #include <sys/timerfd.h>
-#include <time.h>
-#include <unistd.h>
-
-#define SECOND 1000000000L
-
-static void check(int good, const char *what) {
-  if (good)
-    return;
-  printf("wrong: %s\n", what);
-  exit(1);
-}
-
-// Nanoseconds since the run began.
-static long now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (time.tv_sec - 1) * SECOND + time.tv_nsec;
-}
-
-// Within a thousandth, and not before.
-static void is_at(long time, long wanted, const char *what) {
-  if (time < wanted || time > wanted + wanted / 1000 + 20000)
-    printf("%s: at %ld ns, wanted %ld\n", what, time, wanted);
-  check(time >= wanted && time <= wanted + wanted / 1000 + 20000, what);
-}
-
-static volatile sig_atomic_t rang;
-static volatile long rang_at;
-static siginfo_t told;
-
-static void rings(int signal) {
-  (void)signal;
-  rang++;
-  rang_at = now();
-}
-
-static void rings_and_tells(int signal, siginfo_t *info, void *context) {
-  (void)context;
-  told = *info;
-  rings(signal);
-}
-
-static void handle(int number, int flags) {
-  struct sigaction action = {.sa_sigaction = rings_and_tells, .sa_flags = flags | SA_SIGINFO};
-  check(sigaction(number, &action, NULL) == 0, "sigaction");
-}
 
 // A loop that reads a volatile variable, and one that never ends by itself.
 static void spins(void) {
@@ -309,22 +259,12 @@ static void jumps(void) {
   is_at(now() - began, 10 * SECOND, "handlers that set the next timer");
 }
 
-static const struct form {
-  const char *name;
-  void (*run)(void);
-} forms[] = {
+static const struct form forms[] = {
     {"spins", spins}, {"pauses", pauses},   {"sleeps", sleeps}, {"intervals", intervals},
     {"posix", posix}, {"threads", threads}, {"waits", waits},   {"data", data},
     {"files", files}, {"jumps", jumps},
 };
 
 int main(int argc, char **argv) {
-  for (size_t i = 0; argc > 1 && i < sizeof forms / sizeof *forms; i++) {
-    if (strcmp(argv[1], forms[i].name) == 0) {
-      forms[i].run();
-      return 0;
-    }
-  }
-  puts("no such form");
-  return 2;
+  return run_form(forms, sizeof forms / sizeof *forms, argc > 1 ? argv[1] : "");
 }

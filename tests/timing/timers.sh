@@ -1,12 +1,48 @@
-# Timers in virtual time: when they expire, what their signals interrupt, and that it is exact and the
-# same again. Included by run.sh.
+# Timers in virtual time, and signals that are waited for: when they come, what they interrupt, and that
+# it is exact and the same again. Included by run.sh.
 for link in -pie -static; do
   [ $link = -pie ] && code=-fPIE || code=-fno-pie
-  "$flick_cc" -O2 -Wall -Werror --flick-timed $code $link "$here/timers.c" -o "$work/timers" -pthread
-  for form in spins pauses sleeps intervals posix threads waits data files jumps; do
-    status=0
-    platform=near-memory same 2 "$work/timers" "$form" || status=$?
-    result "$link, timers: $form" "$status"
-    [ "$status" = 0 ] || cat "$work/output"
-  done
+  while read -r program forms; do
+    "$flick_cc" -O2 -Wall -Werror --flick-timed $code $link "$here/$program.c" -o "$work/$program" -pthread
+    for form in $forms; do
+      status=0
+      platform=near-memory same 2 "$work/$program" "$form" || status=$?
+      result "$link, $program: $form" "$status"
+      [ "$status" = 0 ] || cat "$work/output"
+    done
+  done <<'END'
+timers spins pauses sleeps intervals posix threads waits data files jumps
+processor_timers clocks profiles virtual threads sleeps
+awaited_signals suspends waits threads files blocked
+kept_timers execve execv execvp execvpe execl execlp execle fexecve execveat fails forks
+END
+  # The shell is not timed, and gets its alarm from the machine.
+  status=0
+  FLICK_PLATFORM=near-memory timeout 30 "$work/kept_timers" plainly || status=$?
+  result "$link, kept_timers: plainly" "$status"
 done
+
+# The same on the machine's clocks, by clang, with shorter times.
+while read -r program forms; do
+  clang-19 -O2 -Wall -Werror -DPLAIN "$here/$program.c" -o "$work/$program-plain" -pthread
+  for form in $forms; do
+    status=0
+    timeout 60 "$work/$program-plain" "$form" || status=$?
+    result "plain $program: $form" "$status"
+  done
+done <<'END'
+processor_timers clocks profiles virtual threads sleeps
+awaited_signals suspends waits threads files blocked
+kept_timers execve execl execle execlp fails plainly forks
+END
+
+# The alarm of a program that is not timed stays the machine's.
+left_alarm() {
+  rm -f "$work/record"
+  NEXT=$work/processor_timers FLICK_STATS=$work/record FLICK_PLATFORM=near-memory \
+    timeout 60 "$work/kept_timers-plain" leaves || return 1
+  grep -q '^timed-not-exact an alarm from before exec' "$work/record"
+}
+status=0
+left_alarm || status=$?
+result "an alarm of a program that is not timed" "$status"

@@ -111,6 +111,9 @@ pub enum Statistics<'a> {
 
 /// A platform's name or file: the run is timed (`docs/timing.md`).
 pub const PLATFORM: &CStr = c"FLICK_PLATFORM";
+/// What is left of an alarm of a timed program when it gives its process to another: picoseconds, and
+/// the interval. The runtime sets it (`docs/virtual-threads.md`).
+pub const ALARM: &CStr = c"FLICK_ALARM";
 /// The name or file of the machine of `FLICK_BACKEND=card`; `card` by default.
 pub const MACHINE: &CStr = c"FLICK_MACHINE";
 /// A file of faults for that machine (`docs/faults.md`).

@@ -6,42 +6,22 @@ use std::rc::Rc;
 use flick_abi::card;
 use flick_abi::descriptor::{
     DESCRIPTOR_CALL, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE, DESCRIPTOR_SLOTS, Descriptor,
-    FIRST_HART_ENDPOINT, HARTS_ACTIVITY, HOST_ACTIVITY, HOST_ENDPOINT, KERNEL_ACTIVITY,
-    KERNEL_ENDPOINT, LOG2_DESCRIPTOR_SLOT, RING,
+    FIRST_HART_ENDPOINT, HARTS_ACTIVITY, KERNEL_ACTIVITY, KERNEL_ENDPOINT, LOG2_DESCRIPTOR_SLOT,
+    RING,
 };
 use flick_abi::dtu::{
-    self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, MemoryEndpoint, Outcome,
-    ReceiveEndpoint, SendEndpoint,
+    self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Outcome, ReceiveEndpoint,
 };
-use flick_device::dtu::{Dtu, DtuDescription};
-use flick_device::mock::Mock;
-use flick_device::{Arrived, Device, HostSpace, HostTile, NoSpace, Refused};
+use flick_device::{Device, HostSpace, HostTile, NoSpace, Refused};
 
-/// The tile of the kernel, and that of the host.
-const CARD: u16 = 0;
-const HOST: u16 = 1;
-/// Where the kernel's tile has its slots, what it sends, and what it copies.
-const SLOTS: u64 = 0x1000;
-const HARTS_SLOT: u64 = 0x6000;
-const OUTGOING: u64 = 0x3000;
+#[path = "fuzz/host_world.rs"]
+mod host_world;
+
+use host_world::{HOST, MEMORY, OUTGOING, SLOTS, TO_HOST, World, description};
+
+/// Where the kernel's tile has what it copies, and the slot of a hart.
 const COPIED: u64 = 0x4000;
-/// The kernel's endpoints to the host, and to its memory.
-const TO_HOST: u16 = 5;
-const MEMORY: u16 = 6;
-
-fn description(tile: u16, harts: usize) -> DtuDescription {
-    DtuDescription {
-        tile,
-        endpoints: 8,
-        slots: 32,
-        message: 256,
-        packet: 1024,
-        command: 1000,
-        cycle: 1_000_000,
-        harts,
-        kernel: (harts != 0).then_some(0),
-    }
-}
+const HARTS_SLOT: u64 = 0x6000;
 
 /// A process with one page at this address.
 struct OnePage(Rc<RefCell<Vec<u8>>>);
@@ -70,95 +50,13 @@ impl HostSpace for OnePage {
     }
 }
 
-struct World {
-    unit: Dtu,
-    card: Mock,
-    host: HostTile,
-    outside: Mock,
-    arrived: Arrived,
-}
-
 impl World {
-    fn new(space: Box<dyn HostSpace>) -> Self {
-        let unit = Dtu::new(description(CARD, 1)).unwrap();
-        let mut card = Mock::with_memory(0, 0x8000);
-        card.tiles.insert(HOST);
-        let host = HostTile::new(description(HOST, 0), 1, space).unwrap();
-        let mut outside = Mock::default();
-        outside.tiles.insert(CARD);
-        let arrived = host.arrived();
-        let mut world = Self {
-            unit,
-            card,
-            host,
-            outside,
-            arrived,
-        };
-        world.set(dtu::current(0), KERNEL_ACTIVITY.into());
-        world
-    }
-
-    /// The kernel has its endpoints.
-    fn begin(&mut self) {
-        let receive = ReceiveEndpoint {
-            activity: KERNEL_ACTIVITY,
-            buffer: SLOTS,
-            log2_slot: LOG2_DESCRIPTOR_SLOT,
-            slots: DESCRIPTOR_SLOTS,
-            occupied: 0,
-            unread: 0,
-        };
-        let send = SendEndpoint {
-            activity: KERNEL_ACTIVITY,
-            tile: HOST,
-            endpoint: HOST_ENDPOINT,
-            receiver: HOST_ACTIVITY,
-            label: 0,
-            credits: DESCRIPTOR_SLOTS.into(),
-            most_credits: DESCRIPTOR_SLOTS.into(),
-            log2_message: LOG2_DESCRIPTOR_SLOT,
-        };
-        let memory = MemoryEndpoint {
-            activity: KERNEL_ACTIVITY,
-            can_read: true,
-            can_write: true,
-            tile: HOST,
-            address: 0,
-            size: 1 << 56,
-        };
-        for (number, endpoint) in [
-            (KERNEL_ENDPOINT, Endpoint::Receive(receive)),
-            (TO_HOST, Endpoint::Send(send)),
-            (MEMORY, Endpoint::Memory(memory)),
-        ] {
-            let words = endpoint.words();
-            for word in dtu::WRITE_ORDER {
-                self.set(dtu::endpoint_word(number, word), words[word]);
-            }
-        }
-    }
-
-    fn set(&mut self, register: u64, value: u64) {
-        self.unit.write(register, 8, value, &mut self.card).unwrap();
-    }
-
     fn get(&mut self, register: u64) -> u64 {
         self.unit.read(register, 8, &mut self.card).unwrap()
     }
 
-    /// Time passes on both tiles, and packets arrive.
     fn pass(&mut self) {
-        for _ in 0..40 {
-            let now = self.card.now + 500_000;
-            self.card.run_until(&mut self.unit, now, 100);
-            self.outside.run_until(&mut self.host, now, 100);
-            for packet in std::mem::take(&mut self.card.sent) {
-                self.host.packet(packet, &mut self.outside);
-            }
-            for packet in std::mem::take(&mut self.outside.sent) {
-                self.unit.packet(packet, &mut self.card);
-            }
-        }
+        self.pass_times(40);
     }
 
     fn execute(&mut self, command: CommandWord) -> Result<u64, Error> {

@@ -39,6 +39,9 @@ fn start() -> Place {
         card::init(config);
     }
     make_translator(config, place);
+    if timed::enabled() {
+        timed::order::kept_alarm::started();
+    }
     // SAFETY: a plain function of the right type, which lives as long as the process.
     unsafe { libc::atexit(modules::exiting) };
     if place == Place::Nxp {

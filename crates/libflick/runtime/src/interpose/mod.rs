@@ -7,13 +7,16 @@ pub(crate) mod shims;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
+use crate::accounts::timed::order::signal_waits::suspend;
 use crate::crossing::cleanup_push::RAISED;
 use crate::crossing::leaving;
+use crate::os::errno::set_errno;
 use crate::os::jump_buffer;
 use crate::signals::dispositions;
 
 pub type SigAction =
     unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
+pub type SigSuspend = unsafe extern "C" fn(*const libc::sigset_t) -> c_int;
 pub type SigMask = unsafe extern "C" fn(c_int, *const libc::sigset_t, *mut libc::sigset_t) -> c_int;
 
 /// `sigaction(2)`.
@@ -103,11 +106,28 @@ pub unsafe fn sigmask(
     }
 }
 
-/// A signal set for a function that waits with it (`sigsuspend`, `ppoll`, …).
+/// `sigsuspend(2)`.
+///
+/// # Safety
+/// As for the function.
+pub unsafe fn sigsuspend(libc: SigSuspend, mask: *const libc::sigset_t) -> c_int {
+    // SAFETY: by contract.
+    let translated = unsafe { waiting_mask(mask) };
+    // SAFETY: a signal set starts with the kernel's 64 signals.
+    let word = |mask: &libc::sigset_t| unsafe { ptr::from_ref(mask).cast::<u64>().read() };
+    if translated.as_ref().is_some_and(|mask| suspend(word(mask))) {
+        set_errno(libc::EINTR);
+        return -1;
+    }
+    // SAFETY: by contract.
+    unsafe { libc(translated.as_ref().map_or(mask, ptr::from_ref)) }
+}
+
+/// A signal set for a function that waits with it.
 ///
 /// # Safety
 /// `set` is null or a signal set.
-pub unsafe fn waiting_mask(set: *const libc::sigset_t) -> Option<libc::sigset_t> {
+unsafe fn waiting_mask(set: *const libc::sigset_t) -> Option<libc::sigset_t> {
     // SAFETY: by contract.
     let mut translated = unsafe { set.as_ref().copied() }?;
     dispositions::mask_to_kernel(&mut translated);

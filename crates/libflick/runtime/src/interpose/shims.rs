@@ -35,12 +35,7 @@ macro_rules! signal_shims {
         #[unsafe(export_name = concat!($prefix, "sigsuspend"))]
         pub unsafe extern "C" fn sigsuspend(mask: *const ::libc::sigset_t) -> ::std::ffi::c_int {
             // SAFETY: by contract.
-            unsafe {
-                let translated = $crate::interpose::waiting_mask(mask);
-                let next: unsafe extern "C" fn(*const ::libc::sigset_t) -> ::std::ffi::c_int =
-                    $sigsuspend;
-                next(translated.as_ref().map_or(mask, ::std::ptr::from_ref))
-            }
+            unsafe { $crate::interpose::sigsuspend($sigsuspend, mask) }
         }
 
         $crate::signal_shims!(@signal $prefix, signal, $of_signal, bsd);

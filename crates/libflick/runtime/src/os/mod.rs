@@ -14,3 +14,4 @@ pub(crate) mod system_call;
 pub(crate) mod text;
 pub(crate) mod thread_clock;
 pub(crate) mod thread_pointer;
+pub(crate) mod thread_status;

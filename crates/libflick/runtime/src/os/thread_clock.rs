@@ -13,6 +13,12 @@ pub fn read(id: i32) -> Option<u64> {
     (result == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
+/// The kernel's number of the calling thread.
+pub fn own_tid() -> i32 {
+    // SAFETY: a system call without arguments.
+    unsafe { system_call(libc::SYS_gettid, [0; 4]) as i32 }
+}
+
 /// The clock of a thread's processor time (Linux: the number, inverted, 4 for a thread, 2 for the
 /// scheduler's count).
 pub fn of_thread(tid: i32) -> i32 {

@@ -58,6 +58,7 @@ fn charge(state: &mut State, rule: &Rule, n: u64, side: Side) -> u64 {
     };
     let host = cost(rule, n, setting.platform.host.cycle);
     state.sums.staying_library += host;
+    state.asleep += u128::from(rule.time) * u128::from(n);
     let (sum, time) = match side {
         Side::Host => (&mut state.sums.host_library, host),
         Side::Nxp => {

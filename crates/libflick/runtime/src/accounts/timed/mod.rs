@@ -79,8 +79,9 @@ pub fn init(name: &str) {
 /// The child's prediction is its own.
 extern "C" fn forked() {
     queue::forget();
-    order::forked();
+    let before = order::forked();
     state::forked();
+    order::inherit(before);
 }
 
 /// The process ends: completes the trace.

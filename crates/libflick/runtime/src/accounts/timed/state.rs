@@ -1,6 +1,6 @@
 //! The accounts of a thread.
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
@@ -16,6 +16,7 @@ use super::sums::{Sums, Times, Wait};
 use super::tracer::Tracer;
 use super::ways_out::Inside;
 use crate::os::signal_mask::BlockedSignals;
+use crate::os::thread_clock::own_tid;
 
 /// An activation, as its call site's account needs it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,6 +59,10 @@ pub struct State {
     owed: Option<u128>,
     /// The thread's clock; null when the thread has ended.
     clock: Cell<*mut i64>,
+    /// What rules have charged for sleeping. Femtoseconds.
+    pub asleep: u128,
+    /// The kernel's number of the thread.
+    tid: c_int,
     next: *mut State,
 }
 
@@ -101,6 +106,16 @@ impl State {
     /// Whether the thread has ended.
     pub fn has_ended(&self) -> bool {
         self.clock.get().is_null()
+    }
+
+    /// The kernel's number of the thread.
+    pub fn tid(&self) -> c_int {
+        self.tid
+    }
+
+    /// What the thread has spent on processors: without what it has waited and slept. Femtoseconds.
+    pub fn processor(&self) -> u128 {
+        (self.host() + self.sums.spent()).saturating_sub(self.asleep)
     }
 
     /// Loads and stores of host code; not in a profile.
@@ -281,6 +296,8 @@ fn create_with(setting: &'static Setting) -> Own {
         came: 0,
         owed: None,
         clock: Cell::new(clock),
+        asleep: 0,
+        tid: own_tid(),
         next: ptr::null_mut(),
     }));
     state.next = STATES.load(Acquire);
@@ -344,6 +361,8 @@ pub fn forked() {
     let [host, operations] = unsafe { [clock().read_volatile(), clock().add(1).read_volatile()] };
     state.next = ptr::null_mut();
     state.sums = Sums::default();
+    state.asleep = 0;
+    state.tid = own_tid();
     state.sites.clear();
     state.host_base = -i128::from(host);
     state.operations_base = -operations;

@@ -147,6 +147,11 @@ impl Sums {
         u128::try_from(alone).unwrap_or(0) + self.before_joining + waited.before
     }
 
+    /// Without host code's own time, and without waiting.
+    pub fn spent(&self) -> u128 {
+        self.migrating() - self.waiting - self.joining - self.waited().migrating
+    }
+
     /// For all that [`Wait`] names.
     fn waited(&self) -> Times {
         let mut sum = Times::default();

@@ -1,21 +1,64 @@
-//! Waiting for signals: of a thread that is alone, until a timer in virtual time sends one.
-use std::ffi::c_void;
+//! Waiting for signals: of timers in virtual time, and of threads. Signals of other processes come
+//! when no thread can send one any more, or when the machine says so.
+use std::ffi::{c_int, c_void};
 
-use super::{Answer, ordered, real};
-use crate::accounts::timed::order::Here;
-use crate::accounts::timed::order::set_timers::Awaited;
+use super::{Answer, clocks, ordered, real};
+use crate::accounts::timed::order::signal_waits::Awaited;
+use crate::accounts::timed::order::{ANY_DATA, Here, Key, clocks_are_virtual};
 
-/// Behind the signal's handler the call is over. A signal that is blocked is pending now, and the C
-/// library's function finds it.
-fn wait(here: &Here, real: *const c_void) -> Answer {
-    match here.await_timer() {
-        Some(Awaited::Handled) => Answer::error(libc::EINTR),
-        Some(Awaited::Pending) | None => Answer::go_on(real),
+/// The kernel's part of the program's set.
+fn set_at(address: usize) -> u64 {
+    // SAFETY: null, or the program's set, which begins with the kernel's signals.
+    unsafe { (address as *const u64).as_ref() }
+        .copied()
+        .unwrap_or(0)
+}
+
+/// Behind the signal's handler the call is over. What is pending the C library's function finds.
+fn wait(here: &Here, set: u64, deadline: Option<u64>, real: *const c_void) -> Answer {
+    match here.await_signal(set, None, deadline) {
+        Awaited::Handled => Answer::error(libc::EINTR),
+        Awaited::TimedOut => Answer::error(libc::EAGAIN),
+        Awaited::Pending | Awaited::Outside => Answer::go_on(real),
     }
 }
 
+/// A signal is about to be sent: who waits for one looks.
+fn sends(here: &Here, real: *const c_void) -> Answer {
+    for key in [Key::Signals, ANY_DATA] {
+        here.wake(key, usize::MAX);
+    }
+    Answer::go_on(real)
+}
+
 ordered! {
-    pause(_arguments, here) { wait(&here, real!(pause)) }
-    sigwait(_arguments, here) { wait(&here, real!(sigwait)) }
-    sigwaitinfo(_arguments, here) { wait(&here, real!(sigwaitinfo)) }
+    pause(_arguments, here) { wait(&here, 0, None, real!(pause)) }
+    sigwait(arguments, here) {
+        let set = set_at(arguments[0]);
+        while here.await_signal(set, None, None) == Awaited::Handled {}
+        Answer::go_on(real!(sigwait))
+    }
+    sigwaitinfo(arguments, here) { wait(&here, set_at(arguments[0]), None, real!(sigwaitinfo)) }
+    sigtimedwait(arguments, here) {
+        let [set, _, time, ..] = *arguments;
+        let real = real!(sigtimedwait);
+        if time != 0 && !clocks_are_virtual() {
+            here.not_exact();
+            return Answer::go_on(real);
+        }
+        let deadline = clocks::timeout(&here, time);
+        wait(&here, set_at(set), deadline, real)
+    }
+    kill(arguments, here) {
+        let [process, number, ..] = *arguments;
+        let is_own = process as u32 == std::process::id() && number != 0;
+        if is_own && here.send_to_waiter(number as c_int) {
+            return Answer::value(0);
+        }
+        sends(&here, real!(kill))
+    }
+    pthread_kill(_arguments, here) { sends(&here, real!(pthread_kill)) }
+    pthread_sigqueue(_arguments, here) { sends(&here, real!(pthread_sigqueue)) }
+    sigqueue(_arguments, here) { sends(&here, real!(sigqueue)) }
+    tgkill(_arguments, here) { sends(&here, real!(tgkill)) }
 }

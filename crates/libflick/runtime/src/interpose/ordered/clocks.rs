@@ -3,7 +3,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use super::{Answer, asked, real};
-use crate::accounts::timed::order::{Here, clocks_are_virtual};
+use crate::accounts::timed::order::{Here, Meter, clocks_are_virtual};
 use crate::accounts::timed::setting::picoseconds;
 use crate::accounts::timed::state;
 use crate::os::system_call::system_call;
@@ -24,14 +24,13 @@ fn beginning(clock: c_int) -> Option<u64> {
         | libc::CLOCK_MONOTONIC_RAW
         | libc::CLOCK_MONOTONIC_COARSE
         | libc::CLOCK_BOOTTIME => Some(SINCE_START),
-        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => Some(0),
         _ => None,
     }
 }
 
 /// Whether the clock is one of time, and not of a processor's.
 pub fn is_of_time(clock: c_int) -> bool {
-    beginning(clock).is_some_and(|beginning| beginning != 0)
+    beginning(clock).is_some()
 }
 
 /// Nanoseconds of the machine's clock.
@@ -54,7 +53,10 @@ fn nanoseconds(time: &libc::timespec) -> u64 {
 }
 
 /// What `clock` shows to the calling thread. Nanoseconds.
-fn now(clock: c_int) -> Option<u64> {
+pub fn now(clock: c_int) -> Option<u64> {
+    if let Some(meter) = Meter::of_live_clock(clock) {
+        return Some(meter.read() / 1000);
+    }
     let beginning = beginning(clock)?;
     Some(beginning + picoseconds(state::current()?.now()) / 1000)
 }
@@ -128,6 +130,16 @@ asked! {
                 Answer::value(0)
             }
             _ => Answer::go_on(real!(gettimeofday)),
+        }
+    }
+    clock(_arguments, _place) {
+        match now(libc::CLOCK_PROCESS_CPUTIME_ID) {
+            // CLOCKS_PER_SEC is a million.
+            Some(time) => Answer {
+                value: (time / 1000) as libc::clock_t,
+                next: ptr::null::<c_void>(),
+            },
+            None => Answer::go_on(real!(clock)),
         }
     }
     time(arguments, _place) {

@@ -1,35 +1,16 @@
-//! `poll`, `read` and `write`: tried without blocking first. Who would block waits in the order,
+//! `read` and `write`: tried without blocking first. Who would block waits in the order,
 //! where a thread that reads or writes the other end wakes it.
 use std::ffi::{c_int, c_short};
 use std::mem::MaybeUninit;
 
 use flick_sim::thread_token::Turn;
 
-use super::cancelling;
-use super::{Answer, asked, ordered, real};
+use super::several_files::is_ready;
+use super::{Answer, asked, cancelling, ordered, real};
 use crate::accounts::timed::order::set_timers::{self, Timer};
 use crate::accounts::timed::order::{self, ANY_DATA, Call, Here, Key};
+use crate::accounts::timed::sums::Wait;
 use crate::os::system_call::system_call;
-
-/// Polls, as the kernel does: the number of files that are ready.
-fn poll(files: usize, count: usize, milliseconds: c_int) -> isize {
-    // SAFETY: the program's array, as for poll(2).
-    unsafe {
-        system_call(
-            libc::SYS_poll,
-            [files, count, milliseconds as isize as usize, 0],
-        )
-    }
-}
-
-fn is_ready(file: c_int, events: c_short, milliseconds: c_int) -> bool {
-    let mut look = libc::pollfd {
-        fd: file,
-        events,
-        revents: 0,
-    };
-    poll(std::ptr::from_mut(&mut look) as usize, 1, milliseconds) != 0
-}
 
 /// What who waits for the file waits for: both ends of a pipe have one number, and those of a
 /// socket do not. `None`: a file that nobody waits for.
@@ -74,7 +55,7 @@ fn transfer(here: &Here, file: c_int, events: c_short) -> bool {
     }
     while may_block && !is_ready(file, events, 0) {
         let look = |milliseconds| is_ready(file, events, milliseconds);
-        let turn = here.wait_for_data(key, None, look);
+        let turn = here.wait_for_data(Wait::Data, key, None, look);
         if here.interrupted.get() {
             return false;
         }
@@ -142,22 +123,5 @@ ordered! {
         }
         let timer = read_timer(&here, file, to);
         timer.unwrap_or(Answer::go_on(real!(read)))
-    }
-    poll(arguments, here) {
-        let [files, count, milliseconds, ..] = *arguments;
-        let real = real!(poll);
-        let milliseconds = milliseconds as c_int;
-        let limit = u64::try_from(milliseconds).ok();
-        let deadline = limit.map(|limit| here.now().saturating_add(limit * 1_000_000_000));
-        while milliseconds != 0 && poll(files, count, 0) == 0 {
-            let look = |milliseconds| poll(files, count, milliseconds) != 0;
-            match here.wait_for_data(ANY_DATA, deadline, look) {
-                Turn::TimedOut => return Answer::value(0),
-                Turn::Ready if cancelling::is_enabled() => break,
-                Turn::Interrupted => return Answer::error(libc::EINTR),
-                Turn::Ready | Turn::Woken => {}
-            }
-        }
-        Answer::go_on(real)
     }
 }

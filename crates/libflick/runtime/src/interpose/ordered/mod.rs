@@ -15,6 +15,8 @@ mod data;
 mod futexes;
 mod locks;
 mod meetings;
+mod replaced_program;
+mod several_files;
 mod sleeping;
 mod timers;
 

@@ -4,7 +4,8 @@
 use std::ffi::{c_int, c_void};
 
 use super::{Answer, Arguments, asked, clocks, real};
-use crate::accounts::timed::order::{self, Call, Here, clocks_are_virtual};
+use crate::accounts::timed::order::set_timers::point_of_timer;
+use crate::accounts::timed::order::{self, Call, Here, Meter, clocks_are_virtual};
 use crate::accounts::timed::state;
 
 const NANOSECOND: u128 = 1_000_000;
@@ -65,6 +66,28 @@ fn leave(left: u64, to: usize) {
     }
 }
 
+/// `clock_nanosleep` on a clock of processor time; `None`: on another one.
+fn sleep_by_processor_time(arguments: &Arguments, place: usize) -> Option<Answer> {
+    let [clock, flags, time, ..] = *arguments;
+    let clock = clock as c_int;
+    let meter = Meter::of_live_clock(clock).filter(|_| clocks_are_virtual())?;
+    let real = real!(clock_nanosleep);
+    let own = Meter::of_clock(libc::CLOCK_THREAD_CPUTIME_ID);
+    // The kernel refuses the calling thread's own.
+    let time = request(time).filter(|_| Some(meter) != own);
+    let here = time.and_then(|_| point_of_timer(Call::new("clock_nanosleep", place)));
+    let (Some(time), Some(here)) = (time, here) else {
+        return Some(Answer::go_on(real));
+    };
+    let is_absolute = flags as c_int & libc::TIMER_ABSTIME != 0;
+    let began = if is_absolute { 0 } else { meter.read() };
+    let wake = began.saturating_add(clocks::length(&time).saturating_mul(1000));
+    Some(match here.sleep_by(meter, clock, wake) {
+        None => Answer::value(0),
+        Some(left) => nanosleep_ended(left, arguments),
+    })
+}
+
 macro_rules! sleeping {
     ($($name:ident($arguments:ident) $time:expr, $ended:expr;)*) => { asked! { $(
         $name($arguments, place) {
@@ -87,16 +110,26 @@ sleeping! {
         leave(left, arguments[1]);
         Answer::error(libc::EINTR)
     };
-    clock_nanosleep(arguments) {
+}
+
+fn nanosleep_ended(left: u64, arguments: &Arguments) -> Answer {
+    if arguments[1] as c_int & libc::TIMER_ABSTIME == 0 {
+        leave(left, arguments[3]);
+    }
+    Answer::value(libc::EINTR)
+}
+
+asked! {
+    clock_nanosleep(arguments, place) {
+        if let Some(answer) = sleep_by_processor_time(arguments, place) {
+            return answer;
+        }
         let [clock, flags, time, ..] = *arguments;
-        request(time).and_then(|time| match flags as c_int & libc::TIMER_ABSTIME {
+        let time = request(time).and_then(|time| match flags as c_int & libc::TIMER_ABSTIME {
             0 => Some(clocks::length(&time)),
             _ => clocks::left(clock as c_int, &time),
-        })
-    }, |left, arguments| {
-        if arguments[1] as c_int & libc::TIMER_ABSTIME == 0 {
-            leave(left, arguments[3]);
-        }
-        Answer::value(libc::EINTR)
-    };
+        });
+        let call = Call::new("clock_nanosleep", place);
+        sleep(call, time, (nanosleep_ended, arguments), real!(clock_nanosleep))
+    }
 }

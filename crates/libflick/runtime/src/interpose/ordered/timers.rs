@@ -1,20 +1,19 @@
-//! Timers in virtual time. Those of processor time, and those that make a thread when they expire, are
-//! the machine's: a run that has set one is not exact.
+//! Timers in virtual time. Those that make a thread when they expire are the machine's: a run that has
+//! set one is not exact.
 use std::ffi::{c_int, c_void};
 
 use super::{Answer, asked, clocks, data, real};
 use crate::accounts::timed::order::set_timers::{
-    self, Effect, Left, Signal, Timer, is_of_machine, point_of_timer,
+    self, Effect, Left, Signal, Timer, point_of_timer,
 };
-use crate::accounts::timed::order::{Call, Here};
+use crate::accounts::timed::order::{Call, Here, notes};
 use crate::os::system_call::system_call;
+use crate::os::thread_clock;
 
 const SECOND: u64 = 1_000_000_000_000;
 const MICROSECOND: u64 = 1_000_000;
 const NANOSECOND: u64 = 1_000;
 
-/// `siginfo_t.si_code` of a signal of the kernel's own timers (Linux).
-const FROM_KERNEL: c_int = 0x80;
 /// `siginfo_t.si_code` of a signal of `timer_create`.
 const FROM_TIMER: c_int = -2;
 
@@ -77,28 +76,33 @@ fn picoseconds([seconds, parts]: [u64; 2], unit: u64) -> u64 {
 /// The machine's timer is set, or another one is asked for.
 fn of_machine(name: &str, place: usize, is_set: bool, real: *const c_void) -> Answer {
     if is_set {
-        is_of_machine(name, place);
+        notes::not_exact(name, place);
     }
     Answer::go_on(real)
 }
 
-/// Sets the process's timer; what was left of it. `None`: it is the machine's.
-fn set_alarm(name: &'static str, place: usize, delay: u64, interval: u64) -> Option<Option<Left>> {
-    if delay == 0 && !set_timers::is_known(Timer::Alarm) {
+/// The process's timer of a number (setitimer(2)), and its signal and clock.
+fn interval_timer(which: c_int) -> Option<(Timer, c_int, c_int)> {
+    let processor = libc::CLOCK_PROCESS_CPUTIME_ID;
+    match which {
+        libc::ITIMER_REAL => Some((Timer::Alarm, libc::SIGALRM, libc::CLOCK_REALTIME)),
+        libc::ITIMER_VIRTUAL => Some((Timer::Virtual, libc::SIGVTALRM, processor)),
+        libc::ITIMER_PROF => Some((Timer::Profile, libc::SIGPROF, processor)),
+        _ => None,
+    }
+}
+
+/// Sets a timer of the process; what was left of it. `None`: it is the machine's.
+fn set_interval(call: Call, which: c_int, delay: u64, interval: u64) -> Option<Option<Left>> {
+    let (timer, signal, clock) = interval_timer(which)?;
+    if delay == 0 && !set_timers::is_known(timer) {
         return None;
     }
-    let here = point_of_timer(Call::new(name, place))?;
-    if !set_timers::is_known(Timer::Alarm) {
-        let signal = Signal {
-            number: libc::SIGALRM,
-            code: FROM_KERNEL,
-            timer: 0,
-            value: 0,
-            thread: None,
-        };
-        set_timers::has_effect(Timer::Alarm, Effect::Signal(signal));
+    let here = point_of_timer(call)?;
+    if !set_timers::is_known(timer) {
+        set_timers::has_effect(timer, Effect::of_interval(signal), clock);
     }
-    Some(here.set_timer(Timer::Alarm, (delay != 0).then_some(delay), interval))
+    Some(here.set_timer(timer, (delay != 0).then_some(delay), interval))
 }
 
 fn posix(timer: usize) -> Timer {
@@ -118,9 +122,7 @@ struct Event {
 /// What a timer of `timer_create` does; `None`: it is the machine's.
 fn effect_of(clock: c_int, event: Option<Event>, timer: usize) -> Option<Effect> {
     const SIGEV_THREAD_ID: c_int = 4;
-    if !clocks::is_of_time(clock) {
-        return None;
-    }
+    clocks::now(clock)?;
     let event = event.unwrap_or(Event {
         value: timer,
         number: libc::SIGALRM,
@@ -154,9 +156,13 @@ fn create(call: Call, clock: c_int, event: usize, to: usize) -> Answer {
         // SAFETY: the C library has written the timer, and has read the event, if there is one.
         let (timer, event) = unsafe { (*(to as *const usize), (event as *const Event).as_ref()) };
         set_timers::forget(posix(timer));
+        let clock = match clock {
+            // Whichever thread sets it.
+            libc::CLOCK_THREAD_CPUTIME_ID => thread_clock::of_thread(thread_clock::own_tid()),
+            clock => clock,
+        };
         if let Some(effect) = effect_of(clock, event.copied(), timer) {
-            set_timers::has_effect(posix(timer), effect);
-            set_timers::has_clock(posix(timer), clock);
+            set_timers::has_effect(posix(timer), effect, clock);
         }
     }
     Answer::value(result)
@@ -195,7 +201,7 @@ fn clock_of_file(file: c_int) -> Option<c_int> {
 asked! {
     alarm(arguments, place) {
         let seconds = u64::from(arguments[0] as u32);
-        match set_alarm("alarm", place, seconds * SECOND, 0) {
+        match set_interval(Call::new("alarm", place), libc::ITIMER_REAL, seconds * SECOND, 0) {
             // Rounded, and never 0 for an armed one, as the kernel does.
             Some(left) => Answer::value(left.map_or(0, |(left, _)| {
                 ((left + SECOND / 2) / SECOND).max(1) as c_int
@@ -205,7 +211,7 @@ asked! {
     }
     ualarm(arguments, place) {
         let [delay, interval] = [arguments[0], arguments[1]].map(|time| u64::from(time as u32) * MICROSECOND);
-        match set_alarm("ualarm", place, delay, interval) {
+        match set_interval(Call::new("ualarm", place), libc::ITIMER_REAL, delay, interval) {
             Some(left) => Answer::value((left.unwrap_or_default().0 / MICROSECOND) as c_int),
             None => of_machine("ualarm", place, delay != 0, real!(ualarm)),
         }
@@ -217,11 +223,7 @@ asked! {
             return Answer::go_on(real);
         };
         let [delay, interval] = [new.value, new.interval].map(|time| picoseconds(time, MICROSECOND));
-        let left = match which as c_int {
-            libc::ITIMER_REAL => set_alarm("setitimer", place, delay, interval),
-            _ => None,
-        };
-        match left {
+        match set_interval(Call::new("setitimer", place), which as c_int, delay, interval) {
             Some(left) => {
                 Setting::of(left, MICROSECOND).write(old);
                 Answer::value(0)
@@ -231,14 +233,15 @@ asked! {
     }
     getitimer(arguments, place) {
         let [which, to, ..] = *arguments;
-        let is_known = which as c_int == libc::ITIMER_REAL && to != 0 && set_timers::is_known(Timer::Alarm);
-        let here = is_known.then(|| point_of_timer(Call::new("getitimer", place))).flatten();
-        match here {
-            Some(here) => {
-                Setting::of(here.timer_left(Timer::Alarm), MICROSECOND).write(to);
+        let timer = interval_timer(which as c_int).map(|(timer, ..)| timer);
+        let timer = timer.filter(|&timer| to != 0 && set_timers::is_known(timer));
+        let here = timer.and_then(|_| point_of_timer(Call::new("getitimer", place)));
+        match (timer, here) {
+            (Some(timer), Some(here)) => {
+                Setting::of(here.timer_left(timer), MICROSECOND).write(to);
                 Answer::value(0)
             }
-            None => Answer::go_on(real!(getitimer)),
+            _ => Answer::go_on(real!(getitimer)),
         }
     }
     timer_create(arguments, place) {
@@ -294,8 +297,7 @@ asked! {
             return of_machine("timerfd_settime", place, new.is_set(), real);
         };
         let left = here.timer_left(Timer::File(file));
-        set_timers::has_effect(Timer::File(file), Effect::File(key));
-        set_timers::has_clock(Timer::File(file), clock);
+        set_timers::has_effect(Timer::File(file), Effect::File(key), clock);
         // What nobody has read is gone, as it is in the kernel.
         let disarmed = [0_u64; 4];
         let place = std::ptr::from_ref(&disarmed) as usize;

@@ -14,6 +14,9 @@ pub enum Key {
     End(Thread),
     /// Device and number of a pipe, a socket and the like.
     Data(u64, u64),
+    /// Processor time, of the thread that sleeps.
+    Sleep(Thread),
+    Signals,
     /// What comes from the machine of a card for the thread of this slot.
     Owner(u32),
 }

@@ -2,6 +2,7 @@
 //! threads are ordered.
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
 
 use flick_abi::thread_order::{FUNCTIONS, ORDERED, TIMED, VIRTUAL};
@@ -14,6 +15,9 @@ pub static __flick_order_level: AtomicU8 = AtomicU8::new(0);
 /// linked with those that come by here.
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(ptr::null_mut());
 
+/// What is done when it is. It comes from above.
+static WHEN_LINKED: OnceLock<fn()> = OnceLock::new();
+
 type Table = [*const c_void; FUNCTIONS.len()];
 
 /// `libflick-time` is in the process.
@@ -23,6 +27,18 @@ type Table = [*const c_void; FUNCTIONS.len()];
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __flick_order_linked(table: *const Table) {
     TABLE.store(table.cast_mut(), Relaxed);
+    if let Some(what) = WHEN_LINKED.get() {
+        what();
+    }
+}
+
+/// Does this as soon as it is.
+pub fn when_linked(what: fn()) {
+    match is_linked() {
+        true => what(),
+        // A second call would have the same function.
+        false => _ = WHEN_LINKED.set(what),
+    }
 }
 
 /// Whether it is.

@@ -1,16 +1,18 @@
 //! How threads come into the order and leave it.
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use flick_sim::thread_token::{Thread, Turn};
 
 use super::super::ended;
-use super::super::state::Own;
+use super::super::setting::picoseconds;
+use super::super::state::{self, Own};
 use super::super::sums::Wait;
 use super::keys::Key;
 use super::linked_library::{is_linked, is_on, set_on};
 use super::ordered_threads::{forget_all, with};
 use super::slot::Slot;
 use super::stated_points::{Call, Here, point};
+use super::virtual_timers::VirtualTimers;
 use super::{machine_turn, notes, one_processor, watchdog};
 
 /// A new thread, which its creator has announced.
@@ -45,6 +47,7 @@ pub fn begin() {
     watchdog::park(slot);
     one_processor::stay();
     machine_turn::enter_machine();
+    PROCESS.store(std::process::id(), Relaxed);
     set_on(true);
 }
 
@@ -110,6 +113,7 @@ fn wait_for_end(here: &Here, other: Thread) {
         let now = here.now();
         // That time passes is said by who learns when the thread has ended.
         with(Some(slot), |shared| {
+            shared.free_hart(slot);
             shared.token.wait(slot.thread, Key::End(other), now, None);
         });
         watchdog::park(slot);
@@ -132,11 +136,27 @@ pub fn joined() {
     }
 }
 
+/// The process that the order is of: not one that `vfork` has made in its memory.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether it is the calling one's.
+pub fn is_own() -> bool {
+    PROCESS.load(Relaxed) == std::process::id()
+}
+
+/// What the child of a fork had before: timers, at a time.
+pub struct Before {
+    pub timers: VirtualTimers,
+    pub now: u64,
+}
+
 /// The child of a fork has one thread, and no order.
-pub fn forked() {
+pub fn forked() -> Before {
+    let now = state::if_any().map_or(0, |state| picoseconds(state.now()));
     set_on(false);
     Slot::drop_own();
-    forget_all();
+    let timers = forget_all();
     one_processor::leave();
     notes::forget();
+    Before { timers, now }
 }

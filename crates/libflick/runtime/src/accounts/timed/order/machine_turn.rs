@@ -6,10 +6,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::super::setting::picoseconds;
 use super::super::state;
 use super::keys::Key;
-use super::linked_library::is_on;
 use super::ordered_threads::{next, with};
 use super::slot::Slot;
-use super::stated_points::{Call, Here, come_from_outside};
+use super::stated_points::{Call, Here, own_slot};
 use super::{driven_machine, notes, watchdog};
 use crate::os::signal_mask::BlockedSignals;
 
@@ -68,13 +67,7 @@ impl MachineTurn {
     }
 
     fn enter(call: Call) -> Option<Self> {
-        if !is_on() {
-            return None;
-        }
-        let slot = match Slot::own() {
-            Some(slot) => slot,
-            None => come_from_outside(call)?,
-        };
+        let slot = own_slot(call)?;
         if slot.busy.swap(true, Relaxed) {
             return Some(Self::nested(slot, call));
         }
@@ -126,14 +119,12 @@ impl MachineTurn {
         let (slot, now) = (self.here.slot, now());
         with(Some(slot), |shared| {
             shared.set_machine(next);
-            shared.token.wait(slot.thread, Key::Owner(owner), now, None);
+            match shared.early.remove(&owner) {
+                Some(time) => shared.token.pass(slot.thread, now.max(time)),
+                None => shared.token.wait(slot.thread, Key::Owner(owner), now, None),
+            }
         });
         self.park();
-    }
-
-    /// The machine has been changed, and goes on at `next`.
-    pub fn changed(&self, next: Option<u64>) {
-        with(Some(self.here.slot), |shared| shared.set_machine(next));
     }
 
     /// The calling thread executes code on a hart as this owner, or does so no longer.

@@ -1,5 +1,6 @@
 //! The threads that are in the order, under one lock, and what they wait for.
 use std::collections::HashMap;
+use std::mem::{self, ManuallyDrop};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use flick_sim::thread_token::{Thread, Token};
@@ -11,7 +12,7 @@ use super::driven_machine;
 use super::fork_lock::ForkLock;
 use super::keys::Key;
 use super::slot::Slot;
-use super::virtual_timers::VirtualTimers;
+use super::virtual_timers::{self, VirtualTimers};
 use crate::os::signal_mask::BlockedSignals;
 
 /// A barrier.
@@ -32,6 +33,9 @@ pub struct Shared {
     pub slots: Vec<&'static Slot>,
     /// The machine of a card, which has a number as threads have.
     pub machine: Option<Thread>,
+    /// When something has come from it for owners that do not wait for it yet: they have lost the token
+    /// before.
+    pub early: HashMap<u32, u64>,
     /// When locks were opened, semaphores posted and barriers passed the last time.
     pub moments: HashMap<Key, Times>,
     pub barriers: HashMap<usize, Barrier>,
@@ -87,7 +91,10 @@ fn drive(own: Option<&Slot>) {
         let advanced = (machine.advance)(next());
         let (next, is_stuck) = locked(|shared| {
             if let Some((owner, time)) = advanced.to {
-                shared.token.wake(Key::Owner(owner), time);
+                let woken = shared.token.wake(Key::Owner(owner), time);
+                if woken.is_none() {
+                    shared.early.insert(owner, time);
+                }
             }
             shared.set_machine(advanced.next);
             (shared.hand_over(), shared.is_stuck())
@@ -162,8 +169,9 @@ impl Shared {
             && threads.all(|thread| Some(thread) == self.machine || !self.token.is_away(thread))
     }
 
-    /// The thread in this slot has lost the token.
-    pub fn has_lost(&mut self, slot: &Slot) {
+    /// The thread in this slot has lost the token, or waits: in a handler, over code on a hart, which
+    /// others may have now.
+    pub fn free_hart(&mut self, slot: &Slot) {
         if let (Some(machine), Some(owner)) = (driven_machine::get(), slot.take_lent()) {
             let _blocked = BlockedSignals::new();
             (machine.lost)(owner);
@@ -222,10 +230,15 @@ pub extern "C" fn after_fork() {
     SHARED.open();
 }
 
-/// The child of a fork knows no thread.
-pub fn forget_all() {
+/// The child of a fork knows no thread. The timers that it had.
+pub fn forget_all() -> VirtualTimers {
     SHARED.open();
-    // What another thread has been changing is left as it is.
-    SHARED.with(|shared| std::mem::forget(shared.take()));
+    let timers = SHARED.with(|shared| {
+        let mut before = ManuallyDrop::new(shared.take());
+        // All else is left as it is.
+        before.as_mut().map(|shared| mem::take(&mut shared.timers))
+    });
     NEXT.store(u64::MAX, Relaxed);
+    virtual_timers::forget();
+    timers.unwrap_or_default()
 }

@@ -1,9 +1,9 @@
 //! Signals of timers, as the kernel sees them.
 use std::ffi::c_int;
-use std::fs;
 use std::ptr;
 
 use crate::os::system_call::system_call;
+use crate::os::thread_status::ThreadStatus;
 
 /// A timer's signal.
 #[derive(Clone, Copy, Debug)]
@@ -58,23 +58,23 @@ pub fn interrupts(number: c_int) -> bool {
 
 /// Whether a thread blocks a signal.
 pub fn is_blocked(tid: c_int, number: c_int) -> bool {
-    set_of(&format!("/proc/self/task/{tid}/status"), "SigBlk:")
-        .is_some_and(|set| set >> (number - 1) & 1 != 0)
+    let set = ThreadStatus::read(tid)
+        .and_then(|status| u64::from_str_radix(status.value("SigBlk")?, 16).ok());
+    set.is_some_and(|set| set >> (number - 1) & 1 != 0)
 }
 
-/// Whether the calling thread has pending signals.
-pub fn are_pending() -> bool {
+/// Whether one of these signals would do something.
+pub fn has_handler(set: u64) -> bool {
+    (1..=64).any(|number| set >> (number - 1) & 1 != 0 && !is_ignored(number))
+}
+
+/// The calling thread's pending signals.
+pub fn pending() -> u64 {
     let mut set = 0_u64;
     let place = ptr::from_mut(&mut set) as usize;
     // SAFETY: a place for the set.
     unsafe { system_call(libc::SYS_rt_sigpending, [place, SET, 0, 0]) };
-    set != 0
-}
-
-fn set_of(path: &str, key: &str) -> Option<u64> {
-    let status = fs::read_to_string(path).ok()?;
-    let line = status.lines().find(|line| line.starts_with(key))?;
-    u64::from_str_radix(line[key.len()..].trim(), 16).ok()
+    set
 }
 
 /// The beginning of a `siginfo_t` of a timer.
@@ -122,6 +122,17 @@ pub fn raise(signal: &Signal, overrun: c_int) {
             libc::SYS_rt_tgsigqueueinfo,
             [process(), thread, number, place],
         );
+    }
+}
+
+/// Sends a signal to a thread of the process: whether it could.
+pub fn send_to_thread(tid: c_int, number: c_int) -> bool {
+    // SAFETY: a system call with numbers.
+    unsafe {
+        system_call(
+            libc::SYS_tgkill,
+            [process(), tid as usize, number as usize, 0],
+        ) == 0
     }
 }
 

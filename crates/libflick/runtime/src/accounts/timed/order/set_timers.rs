@@ -5,13 +5,15 @@ use std::ffi::c_int;
 use flick_sim::timer_queue::Setting;
 
 use super::super::sums::{Times, Wait};
+use super::keys::Key;
 use super::linked_library::clocks_are_virtual;
 use super::lives::begin;
 use super::ordered_threads::{Shared, with};
+use super::processor_time::Meter;
 use super::slot::Slot;
 use super::stated_points::{Call, Here, point};
-use super::virtual_timers::{FEMTOSECONDS, MOST_IN_VAIN, Record};
-use super::{notes, sent_signals};
+use super::virtual_timers::{FEMTOSECONDS, Record};
+use super::{sent_signals, virtual_timers};
 
 pub use super::sent_signals::Signal;
 pub use super::virtual_timers::{Effect, Timer};
@@ -26,23 +28,15 @@ pub fn point_of_timer(call: Call) -> Option<Here> {
     point(call)
 }
 
-/// How a signal has come that a thread has waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Awaited {
-    /// Its handler has run.
-    Handled,
-    /// It is blocked.
-    Pending,
-}
-
 /// What is left of a timer, and its interval. Picoseconds.
 pub type Left = (u64, u64);
 
 impl Here {
     /// Arms a timer, which expires after `delay`, or disarms it; what was left of it. Picoseconds.
     pub fn set_timer(&self, timer: Timer, delay: Option<u64>, interval: u64) -> Option<Left> {
-        let (now, times) = (self.now(), self.times());
+        let times = self.times();
         with(Some(self.slot), |shared| {
+            let now = shared.timers.now(timer, &times);
             let setting = delay.map(|delay| Setting {
                 at: now.saturating_add(delay),
                 interval,
@@ -51,16 +45,21 @@ impl Here {
                 record.moment = times.after(FEMTOSECONDS * u128::from(delay.unwrap_or(0)));
                 record.count = 0;
             }
-            let before = shared.timers.armed.set(timer, setting)?;
+            let before = shared.timers.set(timer, setting);
+            shared.timers.set_processor_limits(&shared.slots);
+            let before = before?;
             Some((before.at.saturating_sub(now), before.interval))
         })
     }
 
     /// What is left of a timer, if it is armed.
     pub fn timer_left(&self, timer: Timer) -> Option<Left> {
-        let now = self.now();
-        let setting = with(Some(self.slot), |shared| shared.timers.armed.get(timer))?;
-        Some((setting.at.saturating_sub(now), setting.interval))
+        let times = self.times();
+        with(Some(self.slot), |shared| {
+            let now = shared.timers.now(timer, &times);
+            let setting = shared.timers.get(timer)?;
+            Some((setting.at.saturating_sub(now), setting.interval))
+        })
     }
 
     /// Expirations of a timer's file since it was read, which it is now; 0: none. `None`: the file is
@@ -74,7 +73,17 @@ impl Here {
 
     /// Whether a timer is armed, so that a signal may end a sleep.
     pub fn has_timers(&self) -> bool {
-        with(Some(self.slot), |shared| shared.timers.next().is_some())
+        with(Some(self.slot), |shared| shared.timers.are_armed())
+    }
+
+    /// So many picoseconds pass, and what is due until then is done.
+    fn let_pass(&self, wait: Wait, time: u64) {
+        if let Some(mut state) = self.state() {
+            let until = state.times().after(FEMTOSECONDS * u128::from(time));
+            state.catch_up(wait, &until);
+        }
+        self.order();
+        self.deliver();
     }
 
     /// Sleeps until `wake`, or a signal: how much is left then. Picoseconds.
@@ -87,79 +96,64 @@ impl Here {
             }
             let next = with(Some(self.slot), |shared| shared.timers.next());
             let until = next.map_or(wake, |next| next.clamp(now, wake));
-            if let Some(mut state) = self.state() {
-                let until = state.times().after(FEMTOSECONDS * u128::from(until - now));
-                state.catch_up(Wait::Sleep, &until);
-            }
-            self.order();
-            self.deliver();
+            self.let_pass(Wait::Sleep, until - now);
             if self.had_signal.get() {
                 return Some(wake.saturating_sub(self.now()));
             }
         }
     }
 
-    /// The only thread of the process waits until a timer's signal has come to it or to the process.
-    /// `None`: none will, or other threads may send one.
-    pub fn await_timer(&self) -> Option<Awaited> {
+    /// Sleeps until the processor time is so much, or a signal: how much is left then. Picoseconds.
+    pub fn sleep_by(&self, meter: Meter, clock: c_int, wake: u64) -> Option<u64> {
+        let thread = self.slot.thread;
+        let timer = Timer::Sleep(thread);
+        has_effect(timer, Effect::Wakes(Key::Sleep(thread)), clock);
         self.had_signal.set(false);
-        let has_signal = |shared: &mut Shared| {
-            let is_machine = |slot: &Slot| shared.machine == Some(slot.thread);
-            let live =
-                |slot: &&&'static Slot| !shared.token.has_ended(slot.thread) && !is_machine(slot);
-            let is_alone = shared.slots.iter().filter(live).count() == 1;
-            let sends = |record: &Record| matches!(record.effect, Effect::Signal(_));
-            let timers = &shared.timers;
-            let mut armed = timers.records.iter();
-            is_alone
-                && armed.any(|(&timer, record)| sends(record) && timers.armed.get(timer).is_some())
+        let left = loop {
+            let left = wake.saturating_sub(meter.read());
+            if left == 0 || self.had_signal.get() {
+                break (left != 0).then_some(left);
+            }
+            self.set_timer(timer, Some(left), 0);
+            self.wait_if(Wait::Sleep, Key::Sleep(thread), None, |_| true);
         };
-        for _ in 0..MOST_IN_VAIN {
-            let next = with(Some(self.slot), |shared| {
-                has_signal(shared).then(|| shared.timers.next()).flatten()
-            });
-            let left = next?.saturating_sub(self.now());
-            if let Some(mut state) = self.state() {
-                let until = state.times().after(FEMTOSECONDS * u128::from(left));
-                state.catch_up(Wait::Signal, &until);
-            }
-            self.order();
-            self.deliver();
-            if sent_signals::are_pending() {
-                return Some(Awaited::Pending);
-            }
-            if self.had_signal.get() {
-                return Some(Awaited::Handled);
-            }
+        forget(timer);
+        left
+    }
+
+    /// Timers of processor time expire that are due.
+    pub fn let_processor_timers_expire(&self) {
+        if !virtual_timers::is_processor_timer_due(self.slot) {
+            return;
         }
-        None
+        let moment = self.times();
+        with(Some(self.slot), |shared| {
+            let Shared {
+                timers,
+                token,
+                slots,
+                ..
+            } = shared;
+            timers.let_processor_timers_expire((self.slot, moment), token, slots);
+        });
     }
 }
 
-/// A timer has this effect when it expires.
-pub fn has_effect(timer: Timer, effect: Effect) {
+/// A timer has this effect when it expires. Absolute times of it are on this clock.
+pub fn has_effect(timer: Timer, effect: Effect, clock: c_int) {
     with(Slot::own(), |shared| {
         let record = Record {
             effect,
-            clock: libc::CLOCK_MONOTONIC,
+            clock,
             moment: Times::default(),
             count: 0,
         };
-        shared.timers.armed.set(timer, None);
+        shared.timers.set(timer, None);
         shared.timers.records.insert(timer, record);
     });
 }
 
-/// Absolute times of a timer are on this clock.
-pub fn has_clock(timer: Timer, clock: c_int) {
-    with(Slot::own(), |shared| {
-        if let Some(record) = shared.timers.records.get_mut(&timer) {
-            record.clock = clock;
-        }
-    });
-}
-
-/// See [`has_clock`].
+/// See [`has_effect`].
 pub fn clock_of(timer: Timer) -> c_int {
     with(Slot::own(), |shared| {
         let record = shared.timers.records.get(&timer);
@@ -167,10 +161,23 @@ pub fn clock_of(timer: Timer) -> c_int {
     })
 }
 
+/// A timer's file has expired so often, and nobody has read it.
+pub fn has_expired(timer: Timer, count: u64) {
+    with(Slot::own(), |shared| {
+        if let Some(record) = shared.timers.records.get_mut(&timer) {
+            record.count = count;
+        }
+        if let (Timer::File(file), 1..) = (timer, count) {
+            sent_signals::let_file_expire(file);
+        }
+    });
+}
+
 /// A timer is no more.
 pub fn forget(timer: Timer) {
     with(Slot::own(), |shared| {
-        shared.timers.armed.set(timer, None);
+        shared.timers.set(timer, None);
+        shared.timers.set_processor_limits(&shared.slots);
         shared.timers.records.remove(&timer);
     });
 }
@@ -187,9 +194,4 @@ pub fn overrun(timer: Timer) -> Option<u64> {
     with(Slot::own(), |shared| {
         Some(shared.timers.records.get(&timer)?.count)
     })
-}
-
-/// The timer is the machine's.
-pub fn is_of_machine(name: &str, place: usize) {
-    notes::not_exact(name, place);
 }

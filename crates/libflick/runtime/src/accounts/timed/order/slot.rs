@@ -1,12 +1,15 @@
 //! Where a thread of a timed run waits for the token.
 use std::cell::Cell;
+use std::ffi::c_int;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::*};
 
 use flick_sim::thread_token::Thread;
 
 use super::super::sums::Times;
+use super::sent_signals;
 use crate::os::system_call::system_call;
+use crate::os::thread_clock::own_tid;
 
 /// A thread's place in the order; never freed, for others may look at it when it has ended.
 pub struct Slot {
@@ -23,6 +26,11 @@ pub struct Slot {
     pub away: AtomicBool,
     /// A timer's signal waits for it.
     pub signalled: AtomicBool,
+    /// The mask of a thread that waits with another one than the kernel's, if [`Slot::has_mask`].
+    mask: AtomicU64,
+    has_mask: AtomicBool,
+    /// Its processor time at which a timer of that expires. Picoseconds.
+    pub processor_limit: AtomicU64,
     /// The number of the owner as which the thread executes code on a hart of a card, and 1; 0: none.
     lent: AtomicU32,
     /// Return address of the last stated point, and which it was ([`super::notes`]).
@@ -58,6 +66,9 @@ impl Slot {
             may_sleep: AtomicBool::new(false),
             away: AtomicBool::new(false),
             signalled: AtomicBool::new(false),
+            mask: AtomicU64::new(0),
+            has_mask: AtomicBool::new(false),
+            processor_limit: AtomicU64::new(u64::MAX),
             lent: AtomicU32::new(0),
             place: AtomicUsize::new(0),
             points: AtomicU64::new(0),
@@ -68,9 +79,7 @@ impl Slot {
 
     /// The slot becomes the calling thread's.
     pub fn adopt(&'static self) {
-        // SAFETY: a system call without arguments.
-        let tid = unsafe { system_call(libc::SYS_gettid, [0; 4]) };
-        self.tid.store(tid as i32, Relaxed);
+        self.tid.store(own_tid(), Relaxed);
         OWN.set(self);
     }
 
@@ -84,6 +93,25 @@ impl Slot {
     pub fn own() -> Option<&'static Self> {
         // SAFETY: slots are never freed.
         unsafe { OWN.get().as_ref() }
+    }
+
+    /// The thread waits with this mask, of which the kernel does not know, or does so no longer.
+    pub fn wait_with_mask(&self, mask: Option<u64>) {
+        self.mask.store(mask.unwrap_or(0), Relaxed);
+        self.has_mask.store(mask.is_some(), Relaxed);
+    }
+
+    /// Whether the thread blocks a signal.
+    pub fn blocks(&self, number: c_int) -> bool {
+        match self.has_mask.load(Relaxed) {
+            true => self.mask.load(Relaxed) >> (number - 1) & 1 != 0,
+            false => sent_signals::is_blocked(self.tid.load(Relaxed), number),
+        }
+    }
+
+    /// Whether it waits with a mask of which the kernel does not know.
+    pub fn has_mask(&self) -> bool {
+        self.has_mask.load(Relaxed)
     }
 
     /// The thread executes code on a hart of a card as this owner, or does so no longer.

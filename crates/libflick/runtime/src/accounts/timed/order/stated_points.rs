@@ -65,13 +65,7 @@ impl Drop for Here {
 /// A stated point: goes on when no other thread is earlier. `None` where the thread is not ordered,
 /// or a handler has interrupted the order's own code: the function is the C library's then.
 pub fn point(call: Call) -> Option<Here> {
-    if !is_on() {
-        return None;
-    }
-    let slot = match Slot::own() {
-        Some(slot) => slot,
-        None => come_from_outside(call)?,
-    };
+    let slot = own_slot(call)?;
     if slot.busy.swap(true, Relaxed) {
         notes::not_exact(&format!("{} in a signal handler", call.name), call.place);
         return None;
@@ -99,9 +93,18 @@ pub fn arrive(state: &mut State, call: Call) {
     }
 }
 
+/// The calling thread's slot, if threads are ordered.
+pub fn own_slot(call: Call) -> Option<&'static Slot> {
+    match Slot::own() {
+        _ if !is_on() => None,
+        None => come_from_outside(call),
+        slot => slot,
+    }
+}
+
 /// A thread that the C library has made for itself: it is ordered from now on.
 #[cold]
-pub fn come_from_outside(call: Call) -> Option<&'static Slot> {
+fn come_from_outside(call: Call) -> Option<&'static Slot> {
     let state = state::current()?;
     notes::not_exact(
         &format!("{} in a thread that pthread_create has not made", call.name),
@@ -168,19 +171,27 @@ impl Here {
 
     /// The signals that have come to the thread are delivered: handlers run.
     pub fn deliver(&self) {
+        self.let_processor_timers_expire();
         while self.slot.signalled.load(Relaxed) {
             let sent = with(Some(self.slot), |shared| {
                 shared.timers.take_signal(self.slot)
             });
             let Some(sent) = sent else { return };
-            if sent_signals::interrupts(sent.signal.number) {
-                self.interrupted.set(true);
+            if !self.slot.blocks(sent.signal.number) {
+                if sent_signals::interrupts(sent.signal.number) {
+                    self.interrupted.set(true);
+                }
+                self.had_signal.set(true);
             }
-            self.had_signal.set(true);
-            self.slot.busy.store(false, Relaxed);
-            sent_signals::raise(&sent.signal, sent.overrun);
-            self.slot.busy.store(true, Relaxed);
+            self.outside(|| sent_signals::raise(&sent.signal, sent.overrun));
         }
+    }
+
+    /// What lets handlers run, which may come to stated points of their own.
+    pub fn outside(&self, f: impl FnOnce()) {
+        self.slot.busy.store(false, Relaxed);
+        f();
+        self.slot.busy.store(true, Relaxed);
     }
 
     /// The call is not ordered.

@@ -1,14 +1,15 @@
 //! The timers of the order: when they expire, and the signals that wait for their threads.
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_int;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use flick_sim::thread_token::Token;
-use flick_sim::timer_queue::Timers;
+use flick_sim::thread_token::{Thread, Token};
+use flick_sim::timer_queue::{Setting, Timers};
 
 use super::super::setting::picoseconds;
 use super::super::sums::Times;
 use super::keys::{ANY_DATA, Key};
+use super::processor_time::Meter;
 use super::sent_signals::{self, Signal};
 use super::slot::Slot;
 use super::written_data::writes;
@@ -18,15 +19,22 @@ pub const FEMTOSECONDS: u128 = 1000;
 /// Expirations without a thread that goes on, after which the threads wait for something else.
 pub const MOST_IN_VAIN: u32 = 100_000;
 
+/// `siginfo_t.si_code` of a signal of the kernel's own timers (Linux).
+const FROM_KERNEL: c_int = 0x80;
+
 /// A timer of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Timer {
-    /// That of `alarm`, `ualarm` and `setitimer`.
+    /// That of `alarm`, `ualarm` and `setitimer`, and its two of processor time.
     Alarm,
+    Virtual,
+    Profile,
     /// One of `timer_create`, by its number.
     Posix(usize),
     /// One of `timerfd_create`, by its file.
     File(c_int),
+    /// A thread sleeps until then.
+    Sleep(Thread),
 }
 
 /// What happens when a timer expires.
@@ -36,6 +44,36 @@ pub enum Effect {
     Signal(Signal),
     /// The timer's file can be read, for which threads wait by this key.
     File(Key),
+    /// Who waits for this key goes on.
+    Wakes(Key),
+}
+
+impl Effect {
+    /// That of a signal of the kernel's own timers.
+    pub fn of_interval(number: c_int) -> Self {
+        Self::Signal(Signal {
+            number,
+            code: FROM_KERNEL,
+            timer: 0,
+            value: 0,
+            thread: None,
+        })
+    }
+}
+
+/// The processor time of the process at which a timer expires. That of threads is in their slots.
+static PROCESSOR_LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Whether a timer of processor time is due, of the process or of the calling thread, which has this
+/// slot.
+#[inline]
+pub fn is_processor_timer_due(own: &Slot) -> bool {
+    let is_over = |limit: u64, meter: Meter| limit != u64::MAX && meter.read() >= limit;
+    is_over(PROCESSOR_LIMIT.load(Relaxed), Meter::Process)
+        || is_over(
+            own.processor_limit.load(Relaxed),
+            Meter::Thread(own.tid.load(Relaxed)),
+        )
 }
 
 /// A signal that waits for its thread to have the token.
@@ -58,15 +96,90 @@ pub struct Record {
     pub count: u64,
 }
 
+/// The child of a fork has no timers.
+pub fn forget() {
+    PROCESSOR_LIMIT.store(u64::MAX, Relaxed);
+}
+
+/// What has become of a signal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sending {
+    Done,
+    /// It is pending for the process.
+    Pending,
+}
+
+/// Threads that live.
+fn live<'a>(
+    token: &'a Token<Key>,
+    slots: &'a [&'static Slot],
+) -> impl Iterator<Item = &'static Slot> + 'a {
+    let is_live = |slot: &&Slot| slot.tid.load(Relaxed) != 0 && !token.has_ended(slot.thread);
+    slots.iter().copied().filter(is_live)
+}
+
+/// Who gets a signal of the process, as the kernel chooses: the first thread that does not block it.
+pub fn target(number: c_int, token: &Token<Key>, slots: &[&'static Slot]) -> Option<&'static Slot> {
+    live(token, slots).find(|slot| !slot.blocks(number))
+}
+
 /// All timers, and signals on their way.
 #[derive(Default)]
 pub struct VirtualTimers {
-    pub armed: Timers<Timer>,
+    armed: Timers<Timer>,
+    /// Those of processor time.
+    metered: BTreeMap<Meter, Timers<Timer>>,
     pub records: HashMap<Timer, Record>,
     sent: Vec<(usize, Sent)>,
 }
 
 impl VirtualTimers {
+    /// Whose processor time a timer counts; `None`: it counts time.
+    fn meter(&self, timer: Timer) -> Option<Meter> {
+        Meter::of_clock(self.records.get(&timer)?.clock)
+    }
+
+    /// What a timer's clock shows to a thread at these times. Picoseconds.
+    pub fn now(&self, timer: Timer, times: &Times) -> u64 {
+        match self.meter(timer) {
+            Some(meter) => meter.read(),
+            None => picoseconds(times.migrating),
+        }
+    }
+
+    /// Arms a timer, or disarms it; what it was.
+    pub fn set(&mut self, timer: Timer, setting: Option<Setting>) -> Option<Setting> {
+        let Some(meter) = self.meter(timer) else {
+            return self.armed.set(timer, setting);
+        };
+        self.metered.entry(meter).or_default().set(timer, setting)
+    }
+
+    /// Timers of processor time have been set, or have expired.
+    pub fn set_processor_limits(&mut self, slots: &[&'static Slot]) {
+        self.metered.retain(|_, timers| timers.armed() != 0);
+        let limit = |meter| self.metered.get(&meter).and_then(Timers::next);
+        let limit = |meter| limit(meter).unwrap_or(u64::MAX);
+        PROCESSOR_LIMIT.store(limit(Meter::Process), Relaxed);
+        for slot in slots {
+            let meter = Meter::Thread(slot.tid.load(Relaxed));
+            slot.processor_limit.store(limit(meter), Relaxed);
+        }
+    }
+
+    /// What a timer is set to, if it is armed.
+    pub fn get(&self, timer: Timer) -> Option<Setting> {
+        match self.meter(timer) {
+            Some(meter) => self.metered.get(&meter)?.get(timer),
+            None => self.armed.get(timer),
+        }
+    }
+
+    /// Whether any is.
+    pub fn are_armed(&self) -> bool {
+        self.next().is_some() || !self.metered.is_empty()
+    }
+
     /// When the next one expires.
     pub fn next(&self) -> Option<u64> {
         self.armed.next()
@@ -84,23 +197,65 @@ impl VirtualTimers {
                 None if in_vain == MOST_IN_VAIN => return,
                 next => in_vain += u32::from(next.is_none()),
             }
-            self.expire(token, slots);
+            let Some((timer, at)) = self.armed.expire() else {
+                return;
+            };
+            let interval = self.armed.get(timer).map_or(0, |left| left.interval);
+            let Some(record) = self.records.get_mut(&timer) else {
+                return;
+            };
+            let moment = record.moment;
+            record.moment = moment.after(FEMTOSECONDS * u128::from(interval));
+            self.expires(timer, None, (at, moment), token, slots);
         }
     }
 
-    fn expire(&mut self, token: &mut Token<Key>, slots: &[&'static Slot]) {
-        let Some((timer, at)) = self.armed.expire() else {
-            return;
+    /// Timers of processor time expire that are due where this thread has a stated point.
+    pub fn let_processor_timers_expire(
+        &mut self,
+        (own, moment): (&'static Slot, Times),
+        token: &mut Token<Key>,
+        slots: &[&'static Slot],
+    ) {
+        let mut due = Vec::new();
+        for (meter, timers) in &mut self.metered {
+            let now = meter.read();
+            while timers.next().is_some_and(|next| next <= now) {
+                due.extend(timers.expire());
+            }
+        }
+        let at = picoseconds(moment.migrating);
+        for (timer, _) in due {
+            self.expires(timer, Some(own), (at, moment), token, slots);
+        }
+        self.set_processor_limits(slots);
+    }
+
+    /// The timer expires. `own`: the thread that gets its signal rather than others.
+    fn expires(
+        &mut self,
+        timer: Timer,
+        own: Option<&'static Slot>,
+        (at, moment): (u64, Times),
+        token: &mut Token<Key>,
+        slots: &[&'static Slot],
+    ) {
+        let wake = |token: &mut Token<Key>, key| {
+            while let Some(thread) = token.wake(key, at) {
+                slots[thread].woken.set(moment);
+            }
         };
-        let interval = self.armed.get(timer).map_or(0, |left| left.interval);
         let Some(record) = self.records.get_mut(&timer) else {
             return;
         };
-        let moment = record.moment;
-        record.moment = moment.after(FEMTOSECONDS * u128::from(interval));
         match record.effect {
             Effect::Nothing => {}
-            Effect::Signal(signal) => self.send((timer, signal), (at, moment), token, slots),
+            Effect::Signal(signal) => {
+                if self.send((timer, signal), own, (at, moment), token, slots) == Sending::Pending {
+                    wake(token, Key::Signals);
+                }
+            }
+            Effect::Wakes(key) => wake(token, key),
             Effect::File(key) => {
                 record.count += 1;
                 if let (Timer::File(file), 1) = (timer, record.count) {
@@ -108,9 +263,7 @@ impl VirtualTimers {
                 }
                 writes(key);
                 for key in [key, ANY_DATA] {
-                    while let Some(thread) = token.wake(key, picoseconds(moment.migrating)) {
-                        slots[thread].woken.set(moment);
-                    }
+                    wake(token, key);
                 }
             }
         }
@@ -120,25 +273,23 @@ impl VirtualTimers {
     fn send(
         &mut self,
         (timer, signal): (Timer, Signal),
+        own: Option<&'static Slot>,
         (at, moment): (u64, Times),
         token: &mut Token<Key>,
         slots: &[&'static Slot],
-    ) {
+    ) -> Sending {
         if sent_signals::is_ignored(signal.number) {
-            return;
+            return Sending::Done;
         }
-        // As the kernel does: the first thread, if it does not block the signal.
-        let live = slots.iter().filter(|slot| !token.has_ended(slot.thread));
-        let target = live.copied().find(|slot| {
-            let tid = slot.tid.load(Relaxed);
-            match signal.thread {
-                Some(thread) => thread == tid,
-                None => tid != 0 && !sent_signals::is_blocked(tid, signal.number),
-            }
-        });
+        let target = match signal.thread {
+            Some(thread) => live(token, slots).find(|slot| slot.tid.load(Relaxed) == thread),
+            None => own
+                .filter(|slot| !slot.blocks(signal.number))
+                .or_else(|| target(signal.number, token, slots)),
+        };
         let Some(slot) = target else {
             sent_signals::send_to_process(&signal);
-            return;
+            return Sending::Pending;
         };
         let is_same = |(thread, sent): &&mut (usize, Sent)| {
             let is_pending = match timer {
@@ -149,7 +300,7 @@ impl VirtualTimers {
         };
         if let Some((_, pending)) = self.sent.iter_mut().find(is_same) {
             pending.overrun = pending.overrun.saturating_add(1);
-            return;
+            return Sending::Done;
         }
         let sent = Sent {
             timer,
@@ -160,10 +311,11 @@ impl VirtualTimers {
         slot.signalled.store(true, Relaxed);
         // What waits for a hart does so in the middle of a crossing, and gets its signals behind it.
         let awaited = token.awaited_by(slot.thread);
-        if awaited.is_some_and(|key| !matches!(key, Key::Owner(_))) {
+        if awaited.is_some_and(|key| !matches!(key, Key::Owner(_))) && !slot.blocks(signal.number) {
             slot.woken.set(moment);
             token.interrupt(slot.thread, at);
         }
+        Sending::Done
     }
 
     /// The next signal for a thread.

@@ -35,6 +35,7 @@ impl Here {
                 times: began,
             });
             if waits {
+                shared.free_hart(slot);
                 shared.token.wait(slot.thread, key, now, deadline);
             }
             waits
@@ -53,6 +54,7 @@ impl Here {
     /// thread is ready, or after a while.
     pub fn wait_for_data(
         &self,
+        wait: Wait,
         key: Key,
         deadline: Option<u64>,
         ready: impl Fn(i32) -> bool,
@@ -61,6 +63,7 @@ impl Here {
         let began = self.times();
         let now = picoseconds(began.migrating);
         with(Some(slot), |shared| {
+            shared.free_hart(slot);
             shared.token.wait(slot.thread, key, now, deadline);
             shared.for_data.push(slot);
         });
@@ -85,7 +88,7 @@ impl Here {
             shared.for_data.retain(|other| other.thread != slot.thread);
         });
         slot.away.store(false, Relaxed);
-        let turn = self.after_waiting(Wait::Data, began, deadline);
+        let turn = self.after_waiting(wait, began, deadline);
         self.deliver();
         turn
     }
@@ -163,9 +166,10 @@ impl Here {
             let Some(&other) = shared.numbers.get(&other) else {
                 return;
             };
-            if let Some(Key::Condition(_) | Key::Semaphore(_) | Key::End(_) | Key::Data(..)) =
-                shared.token.awaited_by(other)
-            {
+            let awaited = shared.token.awaited_by(other);
+            let Some(awaited) = awaited else { return };
+            use Key::{Condition, Data, End, Semaphore, Signals};
+            if let Condition(_) | Semaphore(_) | End(_) | Data(..) | Signals = awaited {
                 shared.token.rouse(other, now);
             }
         });

@@ -12,6 +12,7 @@ use super::slot::Slot;
 use crate::accounts::symbols;
 use crate::locks::bounded;
 use crate::os::thread_clock;
+use crate::os::thread_status::ThreadStatus;
 use std::sync::Mutex;
 
 /// Nanoseconds between two looks.
@@ -38,13 +39,10 @@ static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
 
 /// Whether the thread sleeps, and how often it went to sleep.
 fn sleeps(tid: i32) -> Option<(bool, u64)> {
-    let status = fs::read_to_string(format!("/proc/self/task/{tid}/status")).ok()?;
-    let value = |key: &str| {
-        let line = status.lines().find(|line| line.starts_with(key))?;
-        Some(line[key.len()..].trim())
-    };
-    let asleep = value("State:")?.starts_with('S');
-    Some((asleep, value("voluntary_ctxt_switches:")?.parse().ok()?))
+    let status = ThreadStatus::read(tid)?;
+    let asleep = status.value("State")?.starts_with('S');
+    let sleeps = status.value("voluntary_ctxt_switches")?.parse().ok()?;
+    Some((asleep, sleeps))
 }
 
 /// The function that a sleeping thread is in.
@@ -121,7 +119,7 @@ fn take_away(holder: &'static Slot, call: &str) {
         if same {
             holder.away.store(true, Relaxed);
             shared.token.lose();
-            shared.has_lost(holder);
+            shared.free_hart(holder);
         }
         same
     });
