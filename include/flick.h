@@ -40,6 +40,16 @@ const char *flick_tile_of(const void *address);
  * machine's first. Returns 0; or -1 with errno ENOENT, and nothing has changed, where the machine
  * has no tile of this name. Without a card: 0 for any name. */
 int flick_prefer(const char *tile);
+/* What the next instructions of NxP code need, as FLICK_HINT_* together: on a card the thread goes
+ * to a hart that has it, and stays on such harts until its next hint. FLICK_HINT_GENERAL: nothing
+ * that only some harts have. Returns 0; or -1 with errno ENOENT where no hart has it, and EINVAL
+ * for other bits. Without a card, and in host code, it does nothing. See docs/migration.md,
+ * "Hints". */
+#define FLICK_HINT_GENERAL 0
+#define FLICK_HINT_VECTORS 1
+#define FLICK_HINT_FLOATS 2
+#define FLICK_HINT_CUSTOM 4
+int flick_hint(unsigned what);
 /* Virtual time of the calling thread so far, in picoseconds: as the run is, and with all code on
  * the host. Returns 0; or -1 and zeroes without a platform (FLICK_PLATFORM, docs/timing.md). */
 struct flick_prediction {
@@ -79,6 +89,17 @@ static inline const char *flick_tile_of(const void *address) {
 }
 static inline int flick_prefer(const char *tile) {
   (void)tile;
+  return 0;
+}
+#define FLICK_HINT_GENERAL 0
+#define FLICK_HINT_VECTORS 1
+#define FLICK_HINT_FLOATS 2
+#define FLICK_HINT_CUSTOM 4
+static inline int flick_hint(unsigned what) {
+  if (what & ~7U) {
+    errno = EINVAL;
+    return -1;
+  }
   return 0;
 }
 struct flick_prediction {

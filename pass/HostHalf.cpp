@@ -2,6 +2,7 @@
 #include "Calls.h"
 #include "GateDebug.h"
 #include "Hooks.h"
+#include "Legality.h"
 #include "LibraryNames.h"
 #include "PinnedNames.h"
 #include "Placement.h"
@@ -11,6 +12,8 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCRegisterInfo.h"
@@ -376,6 +379,21 @@ private:
 
 } // namespace
 
-void makeHostHalf(Plan &P, StringRef NxpObject) { HostHalf(P).run(NxpObject); }
+/// The host has no custom opcodes of RV64: there they are an illegal instruction.
+static void refuseCustomAssembly(Module &M) {
+  for (Function &F : M)
+    for (Instruction &I : instructions(F))
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && isCustomAssembly(*Call)) {
+        auto *Old = cast<InlineAsm>(Call->getCalledOperand());
+        Call->setCalledOperand(InlineAsm::get(Old->getFunctionType(), "ud2",
+                                              Old->getConstraintString(),
+                                              /*hasSideEffects=*/true));
+      }
+}
+
+void makeHostHalf(Plan &P, StringRef NxpObject) {
+  refuseCustomAssembly(P.M);
+  HostHalf(P).run(NxpObject);
+}
 
 } // namespace flick

@@ -181,9 +181,37 @@ static std::optional<Ordering> orderingOf(StringRef Template) {
   return Repeat || Lock ? std::nullopt : std::optional(Does);
 }
 
+bool isCustomAssembly(const CallBase &Call) {
+  if (!Call.isInlineAsm() || isa<CallBrInst>(Call))
+    return false;
+  SmallVector<StringRef> Lines, Words;
+  StringRef Template = cast<InlineAsm>(Call.getCalledOperand())->getAsmString();
+  Template.split(Lines, '\n');
+  for (StringRef Line : Lines)
+    Line.split(Words, ';');
+  bool Any = false;
+  for (StringRef Word : Words) {
+    Word = Word.trim();
+    if (Word.empty())
+      continue;
+    if (!Word.consume_front(".insn") || Word.empty() || !isSpace(Word[0]))
+      return false;
+    auto [Format, Operands] = Word.trim().split(' ');
+    bool IsCustom = StringSwitch<bool>(Operands.split(',').first.trim())
+                        .Cases("0x0b", "0x2b", "0x5b", "0x7b", true)
+                        .Cases("CUSTOM_0", "CUSTOM_1", "CUSTOM_2", "CUSTOM_3", true)
+                        .Default(false);
+    if (Format != "r" || !IsCustom)
+      return false;
+    Any = true;
+  }
+  return Any;
+}
+
 std::optional<NxpAssembly> nxpAssembly(const CallBase &Call) {
   const auto *Asm = cast<InlineAsm>(Call.getCalledOperand());
-  std::optional<Ordering> Does = orderingOf(Asm->getAsmString());
+  bool IsCustom = isCustomAssembly(Call);
+  std::optional<Ordering> Does = IsCustom ? Ordering::None : orderingOf(Asm->getAsmString());
   if (!Does || isa<CallBrInst>(Call))
     return std::nullopt;
   std::string Out;
@@ -227,7 +255,8 @@ std::optional<NxpAssembly> nxpAssembly(const CallBase &Call) {
     }
     Out += (Out.empty() ? "" : ",") + Text;
   }
-  return NxpAssembly{*Does, Out};
+  std::string Template = IsCustom ? Asm->getAsmString() : std::string();
+  return NxpAssembly{*Does, std::move(Template), Out};
 }
 
 } // namespace flick

@@ -24,9 +24,14 @@ enum class Ordering { None, Pause, Fence };
 /// Inline assembly whose instructions have an RV64 form.
 struct NxpAssembly {
   Ordering Does;
+  /// What it is on RV64 beside that.
+  std::string Template;
   std::string Constraints;
 };
 std::optional<NxpAssembly> nxpAssembly(const llvm::CallBase &Call);
+
+/// Whether inline assembly has custom opcodes of RV64 alone: `.insn r 0x0b, 7, 0, %0, %1, %2`.
+bool isCustomAssembly(const llvm::CallBase &Call);
 
 /// The same for an intrinsic.
 std::optional<Ordering> nxpOrdering(llvm::Intrinsic::ID Id);

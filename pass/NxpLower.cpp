@@ -213,9 +213,10 @@ private:
 
   void lowerAsm(CallInst &Call) {
     auto *Old = cast<InlineAsm>(Call.getCalledOperand());
-    auto [Does, Constraints] = nxpAssembly(Call).value_or(NxpAssembly{Ordering::None, ""});
+    auto [Does, Template, Constraints] =
+        nxpAssembly(Call).value_or(NxpAssembly{Ordering::None, "", ""});
     order(IRBuilder<>(&Call), Does);
-    Call.setCalledOperand(InlineAsm::get(Old->getFunctionType(), "", Constraints,
+    Call.setCalledOperand(InlineAsm::get(Old->getFunctionType(), Template, Constraints,
                                          Old->hasSideEffects(), /*isAlignStack=*/false));
   }
 };

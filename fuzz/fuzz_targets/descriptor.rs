@@ -39,7 +39,7 @@ fuzz_target!(|bytes: [u8; DESCRIPTOR_SIZE]| {
                     assert!(all.sp != 0 && all.sp < HOST_END && all.sp % 16 == 0);
                 }
                 Request::Return => assert!(all.pc != 0 && all.pc < HOST_END),
-                Request::Resume { registers } | Request::CallInFull { registers } => {
+                Request::Resume { registers, .. } | Request::CallInFull { registers, .. } => {
                     assert!(registers < HOST_END && registers % 8 == 0);
                 }
                 Request::End => {}

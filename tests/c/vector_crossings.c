@@ -1,6 +1,7 @@
 // Vector code of the NxP between host code: callbacks of qsort, several threads, a timer's handler
 // that executes vector code in the middle of other vector code, recursion over both sides, a child
 // of fork, and setjmp. Expects plain clang's results.
+// CARD: card card-two
 // FLICK-FLAGS: --nxp-march=rv64gcv -Xnxp=-O3
 // LIBS: -lpthread
 // SKIP-VALGRIND: the timer needs more time there

@@ -1,6 +1,7 @@
 // A handler of SIGSEGV makes a page accessible in the middle of vector loads and stores, of which
 // the elements before are done. It executes vector code of the NxP itself, which has registers of
 // its own. Another time it leaves by siglongjmp. Expects plain clang's results.
+// CARD: card card-two
 // FLICK-FLAGS: --nxp-march=rv64gcv -Xnxp=-O3
 // SKIP-VALGRIND: memcheck reports the accesses that are the subject
 #define _GNU_SOURCE

@@ -1,5 +1,6 @@
 // Loops that LLVM makes vector instructions of, with all kinds of elements, masks, strides, indices
 // and reductions; lengths from nothing to several registers. Expects plain clang's results.
+// CARD: card card-two
 // FLICK-FLAGS: --nxp-march=rv64gcv -Xnxp=-O3
 // CFLAGS: -ffp-contract=off
 #include <flick.h>

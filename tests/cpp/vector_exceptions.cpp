@@ -1,6 +1,7 @@
 // Exceptions through functions of the NxP that keep vectors on their stack over calls, whose frames
 // have a size that is known at run time alone: thrown by the host and by the NxP, caught and
 // rethrown on both sides, with destructors in between. Expects plain clang's results.
+// CARD: card card-two
 // FLICK-FLAGS: --nxp-march=rv64gcv_zvl256b -Xnxp=-O3
 #include <cstdio>
 #include <flick.h>

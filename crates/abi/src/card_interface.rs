@@ -9,7 +9,7 @@ use crate::descriptor::Descriptor;
 /// The library's file, beside `libflick.so`.
 pub const LIBRARY: &str = "libflick-card.so";
 /// The name of a value of type [`Functions`].
-pub const FUNCTIONS: &CStr = c"__flick_card_5";
+pub const FUNCTIONS: &CStr = c"__flick_card_6";
 
 /// What machine there is to be.
 #[repr(C)]
@@ -111,6 +111,8 @@ pub enum TileChoice {
     Marked = 2,
     /// A placement file has.
     Placed = 3,
+    /// No hart of its own tile has an instruction of its.
+    Moved = 4,
 }
 
 /// A tile that takes programs of the host.
@@ -123,6 +125,10 @@ pub struct TileRow {
     pub name_size: usize,
     /// Its number in descriptors.
     pub number: u16,
+    /// The ISAs of its harts for threads, each once, as `flick_riscv::Isa::bits` gives them.
+    pub isas: [u64; 64],
+    /// How many these are.
+    pub isa_count: usize,
 }
 
 impl Default for TileRow {
@@ -131,6 +137,8 @@ impl Default for TileRow {
             name: [0; 64],
             name_size: 0,
             number: 0,
+            isas: [0; 64],
+            isa_count: 0,
         }
     }
 }

@@ -43,7 +43,7 @@ pub struct Descriptor {
     pub fcsr: u32,
     /// A return from the card: 0, or why the request was refused (an errno). A fault: `mcause`.
     pub error: u32,
-    /// a0 to a7: arguments, or a0 and a1 as results.
+    /// a0 to a7: arguments, or a0 and a1 as results. To go on with all registers: see [`Descriptor::in_full`].
     pub ints: [u64; 8],
     /// fa0 to fa7, the same.
     pub floats: [u64; 8],
@@ -60,12 +60,14 @@ pub const DESCRIPTOR_RESUME: u32 = 4;
 /// From the host: the thread ends. There is no answer.
 pub const DESCRIPTOR_END: u32 = 5;
 
-/// From the host: as a call, with all registers, which are at `address`. The function returns to their
-/// ra.
+/// From the host: an activation begins on the tile, with all registers, which are at `address`. It may
+/// have begun on another tile.
 pub const DESCRIPTOR_CALL_IN_FULL: u32 = 6;
 /// From the host: as a call, of a function that takes no argument in fa0 to fa7. These stay as they are, so that
 /// what a crossing takes does not depend on what is left in registers.
 pub const DESCRIPTOR_CALL_OF_INTEGERS: u32 = 7;
+/// From the card: other threads need the hart of an activation that has another tile of its own.
+pub const DESCRIPTOR_YIELD: u32 = 8;
 
 /// Slots of owners of a tile. The kernel has a place for each.
 pub const OWNERS: usize = 1024;
@@ -79,6 +81,8 @@ pub const HOST_MODE: u64 = 14;
 pub const OWNER_BITS: u64 = (1 << 44) - 1;
 /// `mcause`: the owner of the code that the hart executes has left it.
 pub const OWNER_LEFT: u64 = 24;
+/// `mcause`: the code gives a hint ([`hint`](crate::card::hint)), which is `mtval`.
+pub const OWNER_HINTS: u64 = 25;
 
 const _: () = assert!(size_of::<Descriptor>() == 192);
 const _: () = assert!(offset_of!(Descriptor, owner) == 16);
@@ -120,6 +124,8 @@ pub enum Answer {
     Return,
     /// It calls the host function at `pc`.
     Call,
+    /// It has left its hart for other threads, and is to go on on its own tile.
+    Yield,
     /// The instruction at `pc` is impossible: illegal, a breakpoint, or an access that is misaligned.
     Fault {
         /// `mcause`.
@@ -139,10 +145,16 @@ pub enum Request {
         /// Arguments are in fa0 to fa7.
         has_floats: bool,
     },
-    /// The same with the registers at this address of the process, whose ra that is.
+    /// The same with the registers at this address of the process.
     CallInFull {
         /// See there.
         registers: u64,
+        /// See [`Request::Call`].
+        returns_to: u64,
+        /// The activation has another tile of its own.
+        is_guest: bool,
+        /// The last hint of its thread.
+        hint: u64,
     },
     /// To go on with the registers that the kernel has.
     Return,
@@ -150,6 +162,8 @@ pub enum Request {
     Resume {
         /// See there.
         registers: u64,
+        /// See [`Request::CallInFull`].
+        is_guest: bool,
     },
     /// To end the owner.
     End,
@@ -183,6 +197,27 @@ impl Descriptor {
             error: 0,
             ints: [0; 8],
             floats: [0; 8],
+        }
+    }
+
+    /// The activation begins or goes on with all registers. These are in its process, at `registers`, and
+    /// `ints` says where its function returns to, whether it has another tile of its own, and the last hint
+    /// of its thread.
+    #[must_use]
+    pub fn in_full(
+        self,
+        (kind, registers): (u32, u64),
+        returns_to: u64,
+        is_guest: bool,
+        hint: u64,
+    ) -> Self {
+        let mut ints = [0; 8];
+        (ints[0], ints[1], ints[2]) = (returns_to, is_guest.into(), hint);
+        Self {
+            kind,
+            address: registers,
+            ints,
+            ..self
         }
     }
 
@@ -276,13 +311,19 @@ impl Descriptor {
             DESCRIPTOR_RESUME if self.address < HOST_END && self.address.is_multiple_of(8) => {
                 Request::Resume {
                     registers: self.address,
+                    is_guest: self.ints[1] != 0,
                 }
             }
             DESCRIPTOR_CALL_IN_FULL
-                if self.address < HOST_END && self.address.is_multiple_of(8) =>
+                if self.address < HOST_END
+                    && self.address.is_multiple_of(8)
+                    && self.ints[0] < HOST_END =>
             {
                 Request::CallInFull {
                     registers: self.address,
+                    returns_to: self.ints[0],
+                    is_guest: self.ints[1] != 0,
+                    hint: self.ints[2],
                 }
             }
             DESCRIPTOR_END => Request::End,
@@ -306,6 +347,7 @@ impl Descriptor {
         match (self.version, self.kind, self.error) {
             (DESCRIPTOR_VERSION, DESCRIPTOR_RETURN, 0) => Some(Answer::Return),
             (DESCRIPTOR_VERSION, DESCRIPTOR_CALL, _) => Some(Answer::Call),
+            (DESCRIPTOR_VERSION, DESCRIPTOR_YIELD, _) => Some(Answer::Yield),
             (DESCRIPTOR_VERSION, DESCRIPTOR_FAULT, cause @ (2 | 3 | 4 | 6)) => {
                 let value = self.address;
                 Some(Answer::Fault { cause, value })
@@ -366,9 +408,20 @@ mod tests {
         assert_eq!(all.request(1), Ok(Request::Return));
         all.kind = DESCRIPTOR_RESUME;
         all.address = 0x7000;
-        assert_eq!(all.request(1), Ok(Request::Resume { registers: 0x7000 }));
-        all.kind = DESCRIPTOR_CALL_IN_FULL;
-        let in_full = Request::CallInFull { registers: 0x7000 };
+        let (registers, returns_to) = (0x7000, 0x5555_0000_0003);
+        let all = all.in_full((DESCRIPTOR_RESUME, registers), returns_to, true, 0);
+        let resume = Request::Resume {
+            registers,
+            is_guest: true,
+        };
+        assert_eq!(all.request(1), Ok(resume));
+        let mut all = all.in_full((DESCRIPTOR_CALL_IN_FULL, registers), returns_to, false, 5);
+        let in_full = Request::CallInFull {
+            registers,
+            returns_to,
+            is_guest: false,
+            hint: 5,
+        };
         assert_eq!(all.request(1), Ok(in_full));
         all.kind = DESCRIPTOR_END;
         assert_eq!(all.request(1), Ok(Request::End));
@@ -402,6 +455,10 @@ mod tests {
             all.address = 0x7004;
         });
         assert_eq!(unaligned, (Error::BadAddress, true));
+        let returns_to = refused(|all| {
+            *all = all.in_full((DESCRIPTOR_CALL_IN_FULL, 0x7000), HOST_END, false, 0);
+        });
+        assert_eq!(returns_to, (Error::BadAddress, true));
         assert_eq!(refused(|all| all.fcsr = 0x100), (Error::Invalid, true));
     }
 }

@@ -46,10 +46,11 @@ pub struct Inputs {
     pub is_timed: bool,
 }
 
-const RUNTIME_API: [&str; 9] = [
+const RUNTIME_API: [&str; 10] = [
     "flick_alloc",
     "flick_alloc_on",
     "flick_free",
+    "flick_hint",
     "flick_is_nxp_memory",
     "flick_predict",
     "flick_prefer",

@@ -20,6 +20,7 @@
 //! | `csr.rs` | CSR instructions, and the registers of user code |
 //! | `integer.rs` | integer operations |
 //! | `fp/` | floating-point operations ([`fp`]) |
+//! | `custom_unit.rs` | what units for custom opcodes compute ([`custom_unit`]) |
 //! | `vector/` | vector state and instructions ([`vector`]) |
 //!
 //! - [`Hart`] is plain data and may live anywhere, also on a stack. [`run()`] keeps nothing that
@@ -46,6 +47,7 @@ mod code_region;
 mod control;
 mod core;
 mod csr;
+pub mod custom_unit;
 pub mod fp;
 mod guest_memory;
 mod hart_state;
@@ -63,7 +65,7 @@ pub use csr::{CsrAccess, CsrWrite, access_fcsr, number as csr_number};
 pub use guest_memory::{AmoOp, Identity, Memory};
 pub use hart_state::{Cause, Exit, Hart, Trap};
 pub use interpreter::run;
-pub use limited_core::LimitedCore;
+pub use limited_core::{LimitedCore, has_instruction};
 pub use observer::{NoObserver, Observer};
 pub use process_core::ProcessCore;
 

@@ -3,11 +3,12 @@
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use flick_riscv::Insn;
+use flick_riscv::{Insn, Isa};
 
 use crate::code_region::CodeRegion;
 use crate::core::{Core, Exception};
 use crate::csr::{self, CsrAccess};
+use crate::custom_unit;
 use crate::guest_memory::Memory;
 use crate::hart_state::{Exit, Hart, Trap};
 use crate::vector::{VectorState, process_state};
@@ -17,7 +18,7 @@ use crate::vector::{VectorState, process_state};
 /// ([`set_process_states`](crate::vector::set_process_states)).
 ///
 /// Execution leaves where the region ends, and each exception ends the run. There are no interrupts
-/// and no privileged instructions. fcsr is a view of the thread's MXCSR ([`fp`](crate::fp)). `time`
+/// and no privileged instructions. Custom opcodes need a hart with a unit ([`ProcessCore::with_units`]). fcsr is a view of the thread's MXCSR ([`fp`](crate::fp)). `time`
 /// is the host's clock, and `cycle` and `instret` are the instructions counted since the core was
 /// made; without `COUNTS` both are the host's time-stamp counter.
 pub struct ProcessCore<'a, M, const COUNTS: bool = false> {
@@ -30,6 +31,8 @@ pub struct ProcessCore<'a, M, const COUNTS: bool = false> {
     slot_bias: u64,
     retired: u64,
     vector: Option<&'a mut VectorState>,
+    /// Its instructions of units; `None`: all are illegal.
+    units: Option<Isa>,
 }
 
 impl<'a, M: Memory> ProcessCore<'a, M> {
@@ -65,6 +68,7 @@ impl<'a, M: Memory, const COUNTS: bool> ProcessCore<'a, M, COUNTS> {
             slot_bias: code.slot_bias(),
             retired: 0,
             vector: None,
+            units: None,
         }
     }
 
@@ -73,6 +77,15 @@ impl<'a, M: Memory, const COUNTS: bool> ProcessCore<'a, M, COUNTS> {
     pub fn with_vectors(self, state: &'a mut VectorState) -> Self {
         Self {
             vector: Some(state),
+            ..self
+        }
+    }
+
+    /// The core, of a hart with the units for custom opcodes that this ISA has.
+    #[inline(always)]
+    pub fn with_units(self, isa: Isa) -> Self {
+        Self {
+            units: Some(isa),
             ..self
         }
     }
@@ -125,6 +138,17 @@ impl<M: Memory, const COUNTS: bool> Core for ProcessCore<'_, M, COUNTS> {
     fn csr(&mut self, hart: &mut Hart, access: CsrAccess) -> Option<u64> {
         let vector = self.vector.as_deref_mut();
         csr::access_of_process(hart, access, COUNTS.then_some(self.retired), vector)
+    }
+
+    #[inline(always)]
+    fn privileged(&mut self, hart: &mut Hart, insn: Insn) -> Result<u64, Exception> {
+        let has = self.units.is_some_and(|isa| isa.has_insn(insn));
+        if !has || !custom_unit::is_instruction(insn.op()) {
+            let bits = self.bits(hart.pc);
+            return Err(Exception::Illegal { bits });
+        }
+        custom_unit::execute(hart, insn);
+        Ok(hart.pc + insn.len())
     }
 
     #[inline(always)]

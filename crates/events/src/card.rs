@@ -51,7 +51,7 @@ pub struct RanOn {
     pub why: OnTile,
 }
 
-/// Why a call began on its tile.
+/// Why a call is on its tile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OnTile {
     /// It is the machine's first.
@@ -63,14 +63,17 @@ pub enum OnTile {
     ByMark,
     /// A placement file names it.
     ByPlacement,
+    /// It has not begun there, but met an instruction that no hart of its own tile has.
+    ForInstruction,
 }
 
 impl OnTile {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::ByDefault,
         Self::AtRunTime,
         Self::ByMark,
         Self::ByPlacement,
+        Self::ForInstruction,
     ];
 
     /// The word of the record, and of the text.
@@ -80,6 +83,7 @@ impl OnTile {
             Self::AtRunTime => "chosen at run time",
             Self::ByMark => "marked",
             Self::ByPlacement => "placement",
+            Self::ForInstruction => "for an instruction",
         }
     }
 }

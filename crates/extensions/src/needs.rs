@@ -18,10 +18,6 @@ pub enum Need {
     Unknown,
 }
 
-/// The vector registers' CSRs are `vstart`, `vxsat`, `vxrm`, `vcsr`, `vl`, `vtype` and `vlenb`.
-const VECTOR_CSRS: [u64; 7] = [0x008, 0x009, 0x00a, 0x00f, 0xc20, 0xc21, 0xc22];
-const FLOAT_CSRS: std::ops::RangeInclusive<u64> = 1..=3;
-
 /// What the instruction in `word` needs. A compressed one is in the low half.
 pub fn of(word: u32) -> Need {
     match word & 0x7f {
@@ -40,12 +36,12 @@ pub fn of(word: u32) -> Need {
     }
     let is_csr = word & 0x7f == 0x73 && word >> 12 & 3 != 0;
     if is_csr {
-        return match u64::from(word >> 20) {
-            csr if VECTOR_CSRS.contains(&csr) => Need::KernelState("v"),
-            csr if FLOAT_CSRS.contains(&csr) => Need::KernelState("f"),
+        let csr = word >> 20;
+        return match Extension::of_register(csr) {
+            Some(extension) => Need::KernelState(extension.name()),
             // Bits 9:8 are the least privilege.
-            csr if csr >> 8 & 3 != 0 => Need::Privileged,
-            _ => Need::Unknown,
+            None if csr >> 8 & 3 != 0 => Need::Privileged,
+            None => Need::Unknown,
         };
     }
     // Of loads and stores only these widths are vectors'. Others may be of half or quad precision.

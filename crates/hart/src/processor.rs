@@ -19,7 +19,6 @@ use crate::traps::cause;
 use flick_riscv::{Isa, Mmu};
 
 mod block_runner;
-mod custom_unit;
 mod fetched_pages;
 mod foreign_code;
 mod machine_side;

@@ -41,7 +41,7 @@ mod psabi;
 mod table;
 
 pub use decode::{decode, illegal};
-pub use extensions::{Extension, Isa, IsaError, instruction_name};
+pub use extensions::{Extension, Isa, IsaError, extension_name, instruction_name};
 pub use format::{Format, Registers};
 pub use insn::Insn;
 pub use mmu::{FOREIGN_MODE, FOREIGN_OWNER, Mmu};

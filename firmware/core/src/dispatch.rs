@@ -95,6 +95,11 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         self.used
     }
 
+    /// Those that run nothing, as bits.
+    pub fn idle(&self) -> u64 {
+        self.idle
+    }
+
     /// The thread that a hart runs.
     pub fn running(&self, hart: u8) -> Option<Place> {
         self.harts[usize::from(hart)].runs

@@ -2,11 +2,12 @@
 //! the host makes a thread, or lets it go on. When the thread leaves its code, its owner gets one.
 use core::sync::atomic::Ordering::Relaxed;
 
+use flick_abi::card::hint::GENERAL;
 use flick_abi::card::{Error, FOR_EVER, NORMAL_PRIORITY};
 use flick_abi::descriptor::{
     DESCRIPTOR_CALL, DESCRIPTOR_FAULT, DESCRIPTOR_RETURN, DESCRIPTOR_SLOTS, DESCRIPTOR_WORDS,
-    Descriptor, HOST_ACTIVITY, HOST_ENDPOINT, HOST_MODE, LOG2_DESCRIPTOR_SLOT, OWNER_BITS,
-    OWNER_LEFT, Request,
+    DESCRIPTOR_YIELD, Descriptor, HOST_ACTIVITY, HOST_ENDPOINT, HOST_MODE, LOG2_DESCRIPTOR_SLOT,
+    OWNER_BITS, OWNER_HINTS, OWNER_LEFT, Request,
 };
 use flick_abi::dtu::{self, Command, CommandWord, Error as UnitError};
 use flick_kernel_core::context::Context;
@@ -145,6 +146,15 @@ impl Kernel {
                 set_floats(context, floats, asked.fcsr);
                 self.wake(place);
             }
+            // It has left its hart, and there is none: it goes on on its own tile.
+            Request::Return if is_known && owner.is_guest() && !self.has_idle_hart(place) => {
+                return Err(refused(Error::Again));
+            }
+            Request::Resume { is_guest: true, .. }
+                if is_known && owner.hint.load(Relaxed) == 0 && !self.has_idle_hart(place) =>
+            {
+                return Err(refused(Error::Again));
+            }
             Request::Return if is_known && owner.activation.load(Relaxed) == asked.activation => {
                 let context = self.context(place);
                 context.x[0] = asked.pc;
@@ -152,19 +162,30 @@ impl Kernel {
                 set_floats(context, &asked.floats[..2], asked.fcsr);
                 self.wake(place);
             }
-            Request::CallInFull { registers } => {
+            Request::CallInFull {
+                registers,
+                returns_to,
+                is_guest,
+                hint,
+            } => {
                 if !is_known {
                     self.new_owner(asked).map_err(refused)?;
                 }
-                self.go_on_in_full(unit, asked, registers)
+                self.go_on_in_full(unit, asked, (registers, is_guest))
                     .map_err(refused)?;
                 let place = owner.place.load(Relaxed);
-                let returns_to = self.context(place).x[1];
                 owner.returns_to.store(returns_to, Relaxed);
+                owner.hint.store(GENERAL, Relaxed);
+                if hint != GENERAL {
+                    owner.hint.store(self.hint_holds(place, hint), Relaxed);
+                }
                 self.wake(place);
             }
-            Request::Resume { registers } if is_known => {
-                self.go_on_in_full(unit, asked, registers)
+            Request::Resume {
+                registers,
+                is_guest,
+            } if is_known => {
+                self.go_on_in_full(unit, asked, (registers, is_guest))
                     .map_err(refused)?;
                 self.wake(place);
             }
@@ -182,13 +203,15 @@ impl Kernel {
         &mut self,
         unit: Unit,
         asked: &Descriptor,
-        registers: u64,
+        (registers, is_guest): (u64, bool),
     ) -> Result<(), Error> {
         let mut words = [0; REGISTERS];
         let copied = unit.copy_from_host(registers, &mut words);
         copied.map_err(|_| Error::BadAddress)?;
         let owner = Owner::of(asked.owner);
         owner.activation.store(asked.activation, Relaxed);
+        let guest = if is_guest { asked.activation } else { 0 };
+        owner.guest.store(guest, Relaxed);
         owner.process.store(asked.process, Relaxed);
         let place = owner.place.load(Relaxed);
         let context = self.context(place);
@@ -240,6 +263,8 @@ impl Kernel {
         owner.number.store(0, Relaxed);
         owner.ends.store(false, Relaxed);
         owner.activation.store(0, Relaxed);
+        owner.guest.store(0, Relaxed);
+        owner.hint.store(0, Relaxed);
         owner.returns_to.store(0, Relaxed);
         let _: Answer = self.end_thread(owner.place.load(Relaxed), Some(0));
     }
@@ -284,25 +309,17 @@ impl Kernel {
             self.end_owner(owner);
             return Ok(Done::Ended);
         }
+        if cause == OWNER_HINTS {
+            owner.hint.store(self.hint_holds(place, value), Relaxed);
+            return Ok(Done::GoesOn);
+        }
         if cause == ILLEGAL {
             let pc = self.context(place).pc();
             if self.moves_for(caller, pc, value) {
                 return Ok(Done::GoesOn);
             }
-            self.explain_illegal(value);
         }
-        let context = self.context(place);
-        let mut left = Descriptor {
-            process: owner.process.load(Relaxed),
-            owner: owner.number.load(Relaxed),
-            activation: owner.activation.load(Relaxed),
-            pc: context.pc(),
-            sp: context.x[2],
-            fcsr: context.fcsr as u32,
-            ..Descriptor::new(DESCRIPTOR_CALL)
-        };
-        left.ints.copy_from_slice(&context.x[10..18]);
-        left.floats.copy_from_slice(&context.f[10..18]);
+        let mut left = self.has_left(place);
         match cause {
             INVERTED_NX if value == owner.returns_to.load(Relaxed) => left.kind = DESCRIPTOR_RETURN,
             INVERTED_NX => left.pc = value,
@@ -317,6 +334,57 @@ impl Kernel {
             self.tell_owner(left);
         }
         answer
+    }
+
+    /// What says where the thread of an owner has left its code: at its pc.
+    fn has_left(&mut self, place: Place) -> Descriptor {
+        let owner = self.owner_of(place);
+        let context = self.context(place);
+        let mut left = Descriptor {
+            process: owner.process.load(Relaxed),
+            owner: owner.number.load(Relaxed),
+            activation: owner.activation.load(Relaxed),
+            pc: context.pc(),
+            sp: context.x[2],
+            fcsr: context.fcsr as u32,
+            ..Descriptor::new(DESCRIPTOR_CALL)
+        };
+        left.ints.copy_from_slice(&context.x[10..18]);
+        left.floats.copy_from_slice(&context.f[10..18]);
+        left
+    }
+
+    /// The hint that keeps a thread on harts, which run it alone from now on.
+    pub fn hint_of(&mut self, place: Place) -> Option<u64> {
+        let is_foreign = self.is_foreign(place);
+        let hint = is_foreign.then(|| self.owner_of(place).hint.load(Relaxed));
+        hint.filter(|&hint| hint != 0)
+    }
+
+    /// May the thread of an owner run on any hart that is idle?
+    fn has_idle_hart(&mut self, place: Place) -> bool {
+        let harts = self.allowed(place);
+        self.dispatch.idle() & harts != 0
+    }
+
+    /// A hart saves its thread for others. If that has another tile of its own, its owner goes on there, and
+    /// the thread waits for it. False: the thread stays.
+    pub fn yields_to_own_tile(&mut self, hart: u8, place: Place) -> bool {
+        if !self.is_foreign(place) || self.dispatch.threads.first_ready(hart).is_none() {
+            return false;
+        }
+        let owner = self.owner_of(place);
+        if !owner.is_guest() || owner.ends.load(Relaxed) {
+            return false;
+        }
+        let left = Descriptor {
+            kind: DESCRIPTOR_YIELD,
+            ..self.has_left(place)
+        };
+        // As where it leaves its code.
+        let _: Answer = self.wait(place, Wait::Owner, FOR_EVER);
+        self.tell_owner(left);
+        true
     }
 
     fn tell_owner(&mut self, mut left: Descriptor) {

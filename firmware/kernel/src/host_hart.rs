@@ -30,6 +30,10 @@ pub struct Owner {
     pub activation: AtomicU64,
     /// Where the function of that returns to.
     pub returns_to: AtomicU64,
+    /// The activation that has another tile of its own, if one has. The kernel hart's.
+    pub guest: AtomicU64,
+    /// The last hint of its code; 0: none that holds.
+    pub hint: AtomicU64,
     /// Its process, as its host numbers it.
     pub process: AtomicU32,
     /// Its thread here. The kernel hart's.
@@ -45,10 +49,19 @@ impl Owner {
             number: AtomicU64::new(0),
             activation: AtomicU64::new(0),
             returns_to: AtomicU64::new(0),
+            guest: AtomicU64::new(0),
+            hint: AtomicU64::new(0),
             process: AtomicU32::new(0),
             place: AtomicU16::new(0),
             ends: AtomicBool::new(false),
         }
+    }
+
+    /// Its code on the tile is of an activation that has another tile of its own, and no hint keeps it.
+    pub fn is_guest(&self) -> bool {
+        let guest = self.guest.load(Relaxed);
+        let is_one = guest != 0 && guest == self.activation.load(Relaxed);
+        is_one && self.hint.load(Relaxed) == 0
     }
 
     /// The slot of a number, or of what `satp` has of it.

@@ -485,6 +485,11 @@ impl Kernel {
             }
         };
         let yields = gives_way || answer == Ok(Done::GivesWay);
+        #[cfg(feature = "host")]
+        if yields && answer == Ok(Done::GoesOn) && self.yields_to_own_tile(hart, thread) {
+            self.runs_anywhere(thread);
+            return self.dispatch.leave(hart, now, &mut self.harts);
+        }
         let gives_way = yields || !self.may_stay(caller);
         if yields {
             self.runs_anywhere(thread);

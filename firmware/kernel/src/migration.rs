@@ -146,7 +146,7 @@ impl Kernel {
     pub fn explain_illegal(&mut self, word: u64) {
         let needed = TOLD.iter().position(|&told| needs(word) == told);
         let name = needed.map_or("this instruction", |told| NAMES[told]);
-        if self.dispatch.threads.special != 0 || cfg!(feature = "host") {
+        if self.dispatch.threads.special != 0 {
             crate::report!(
                 self.console,
                 "kernel:   no hart that it may run on has {name}\n"
@@ -160,6 +160,38 @@ impl Kernel {
             let harts = self.allowed(place);
             let thread = &mut self.dispatch.threads[place];
             (thread.harts, thread.is_away) = (harts, false);
+            #[cfg(feature = "host")]
+            if let Some(hint) = self.hint_of(place) {
+                let _: Result<(), Error> = self.hint(place, hint);
+            }
+        }
+    }
+
+    /// The thread runs on harts with what a hint says.
+    fn hint(&mut self, place: Place, what: u64) -> Result<(), Error> {
+        let wanted = match what {
+            extension::GENERAL => !self.dispatch.threads.special,
+            _ if what & !(extension::VECTORS | extension::FLOATS | extension::CUSTOM) != 0 => {
+                return Err(Error::Invalid);
+            }
+            _ => self.map.kinds.with(what),
+        };
+        let allowed = self.allowed(place);
+        match allowed & wanted & self.dispatch.harts() {
+            0 => Err(Error::NotFound),
+            harts => {
+                self.narrow(place, harts, allowed);
+                Ok(())
+            }
+        }
+    }
+
+    /// The thread of an owner has given a hint. That which holds from now on, until the next one.
+    #[cfg(feature = "host")]
+    pub fn hint_holds(&mut self, place: Place, what: u64) -> u64 {
+        match self.hint(place, what) {
+            Ok(()) => what,
+            Err(_) => extension::GENERAL,
         }
     }
 }
@@ -167,20 +199,6 @@ impl Kernel {
 /// `hint`: what the caller executes next.
 #[inline(never)]
 pub fn hint(kernel: &mut Kernel, caller: Caller, what: u64) -> Answer {
-    let special = kernel.dispatch.threads.special;
-    let wanted = match what {
-        extension::GENERAL => !special,
-        _ if what & !(extension::VECTORS | extension::FLOATS | extension::CUSTOM) != 0 => {
-            return Err(Error::Invalid);
-        }
-        _ => kernel.map.kinds.with(what),
-    };
-    let allowed = kernel.allowed(caller.thread);
-    match allowed & wanted & kernel.dispatch.harts() {
-        0 => Err(Error::NotFound),
-        harts => {
-            kernel.narrow(caller.thread, harts, allowed);
-            value(0)
-        }
-    }
+    kernel.hint(caller.thread, what)?;
+    value(0)
 }

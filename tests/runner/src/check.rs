@@ -79,24 +79,33 @@ pub fn flick(
     how: RunAs,
 ) -> Result<String, String> {
     match how.watch {
-        Watch::Valgrind { .. } => return flick_once(program, built, oracle, how, false),
+        Watch::Valgrind { .. } => return flick_once(program, built, oracle, (how, false, None)),
         // Once under each trigger, and once in each way.
         Watch::Card => {
             let counted = how.trigger == Trigger::Fault;
-            return flick_once(program, built, oracle, how, counted);
+            let of_caller = [std::env::var("FLICK_MACHINE").unwrap_or_default()];
+            let cards = match &*program.directives.cards {
+                [] => &of_caller,
+                cards => cards,
+            };
+            let mut said = String::new();
+            for machine in cards {
+                said = flick_once(program, built, oracle, (how, counted, Some(machine)))
+                    .map_err(|why| format!("on the machine '{machine}': {why}"))?;
+            }
+            return Ok(said);
         }
         Watch::Nothing | Watch::Asan { .. } => {}
     }
-    flick_once(program, built, oracle, how, true)?;
-    flick_once(program, built, oracle, how, false)
+    flick_once(program, built, oracle, (how, true, None))?;
+    flick_once(program, built, oracle, (how, false, None))
 }
 
 fn flick_once(
     program: &Program,
     built: &Built,
     oracle: Option<&Finished>,
-    how: RunAs,
-    counted: bool,
+    (how, counted, machine): (RunAs, bool, Option<&str>),
 ) -> Result<String, String> {
     let d = &program.directives;
     let mut run = invocation(program, built);
@@ -123,7 +132,7 @@ fn flick_once(
             run.env.push((name.into(), value));
         }
     }
-    watched(&mut run, how.watch, d.card.as_deref());
+    watched(&mut run, how.watch, machine);
     let done = run
         .run("flick")
         .map_err(|e| format!("cannot run the Flick build: {e}"))?;
@@ -159,17 +168,14 @@ fn flick_once(
     Ok(done.stdout_text())
 }
 
-/// `card`: the machine that the program asks for on a card.
-fn watched(run: &mut Invocation, watch: &Watch, card: Option<&str>) {
+/// `machine`: that of a run on a card.
+fn watched(run: &mut Invocation, watch: &Watch, machine: Option<&str>) {
     match watch {
         Watch::Nothing => {}
         Watch::Card => {
             run.env.push(("FLICK_BACKEND".into(), "card".into()));
-            let machine = match card {
-                Some(machine) => machine.to_owned(),
-                None => std::env::var("FLICK_MACHINE").unwrap_or_default(),
-            };
-            run.env.push(("FLICK_MACHINE".into(), machine));
+            let machine = machine.unwrap_or_default();
+            run.env.push(("FLICK_MACHINE".into(), machine.into()));
         }
         Watch::Valgrind { suppressions } => {
             // Freeing libc's memory at the end would flush what `_exit` must not.

@@ -115,8 +115,8 @@ pub struct Directives {
     pub skip_random: Option<String>,
     pub skip_valgrind: Option<String>,
     pub skip_asan: Option<String>,
-    /// The machine of runs on a card; that of FLICK_MACHINE otherwise.
-    pub card: Option<String>,
+    /// The machines of runs on a card; that of FLICK_MACHINE otherwise.
+    pub cards: Vec<String>,
     pub skip_card: Option<String>,
     pub skip_timed: Option<String>,
     pub skip_gcc: Option<String>,
@@ -150,7 +150,7 @@ impl Default for Directives {
             skip_random: None,
             skip_valgrind: None,
             skip_asan: None,
-            card: None,
+            cards: Vec::new(),
             skip_card: None,
             skip_timed: None,
             skip_gcc: None,
@@ -252,7 +252,7 @@ impl Directives {
             "SKIP-RANDOM" if !trimmed.is_empty() => self.skip_random = Some(trimmed.into()),
             "SKIP-VALGRIND" if !trimmed.is_empty() => self.skip_valgrind = Some(trimmed.into()),
             "SKIP-ASAN" if !trimmed.is_empty() => self.skip_asan = Some(trimmed.into()),
-            "CARD" if !trimmed.is_empty() => self.card = Some(trimmed.into()),
+            "CARD" if !trimmed.is_empty() => self.cards.extend(words()),
             "SKIP-CARD" if !trimmed.is_empty() => self.skip_card = Some(trimmed.into()),
             "SKIP-TIMED" if !trimmed.is_empty() => self.skip_timed = Some(trimmed.into()),
             "SKIP-GCC" if !trimmed.is_empty() => self.skip_gcc = Some(trimmed.into()),

@@ -5,7 +5,7 @@ use super::vector_state::{BYTE, DOUBLE, VILL, VectorState};
 use super::{Legal, Reserved, Word};
 use crate::csr::CsrAccess;
 use crate::hart_state::Hart;
-use flick_riscv::{Insn, Op};
+use flick_riscv::{Extension, Insn, Op};
 
 const VSTART: u32 = 0x008;
 const VXSAT: u32 = 0x009;
@@ -111,7 +111,7 @@ impl VectorState {
 
 /// Is it a vector CSR?
 pub(super) fn is_register(number: u32) -> bool {
-    matches!(number, VSTART | VXSAT | VXRM | VCSR | VL | VTYPE | VLENB)
+    Extension::of_register(number) == Some(Extension::V)
 }
 
 /// Does the instruction only read a vector CSR?

@@ -1,11 +1,13 @@
 //! What accesses of control and status registers and the privileged instructions do to a hart, and
 //! cache-block operations (Zicbom, Zicboz), and those on whole caches (XTheadCmo).
 use flick_engine::vector;
-use flick_engine::{Core, CsrAccess, Exception, Hart, Memory, Trap, access_fcsr, csr_number};
+use flick_engine::{
+    Core, CsrAccess, Exception, Hart, Memory, Trap, access_fcsr, csr_number, custom_unit,
+};
 use flick_riscv::{Insn, Op};
 use flick_timing::memory_system::BlockOperation;
 
-use super::{Privileged, custom_unit};
+use super::Privileged;
 use crate::bus::Bus;
 use crate::csr_access::Effect;
 use crate::decoded_pages::Floats;
@@ -85,7 +87,7 @@ impl<B: Bus> Privileged<'_, B> {
             Op::ThDcacheCall | Op::ThDcacheIall | Op::ThDcacheCiall | Op::ThIcacheIall => {
                 return self.whole_cache(hart, insn);
             }
-            Op::FlickDot | Op::FlickSad | Op::FlickCrc | Op::FlickGather => {
+            op if custom_unit::is_instruction(op) => {
                 custom_unit::execute(hart, insn);
                 Some(next)
             }

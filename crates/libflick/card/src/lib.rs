@@ -86,7 +86,7 @@ unsafe fn with<R>(f: impl FnOnce(&mut Driver) -> R) -> Option<R> {
 
 /// See [`Functions`].
 #[unsafe(no_mangle)]
-pub static __flick_card_5: Functions = Functions {
+pub static __flick_card_6: Functions = Functions {
     open,
     send,
     advance,

@@ -62,17 +62,45 @@ pub struct Driver {
     pub ran: Ran,
     sent: u64,
     received: u64,
-    /// The tiles that take programs of the host: their numbers and names.
-    tiles: Vec<(u16, String)>,
+    tiles: Vec<HostTile>,
 }
 
-/// The tiles with a hart that has the host's space.
-fn host_tiles(description: &machine::Machine) -> Vec<(u16, String)> {
-    let has_space = |tile: &machine::Tile| tile.harts.iter().any(|hart| hart.has_host_space);
-    let all = (0..).zip(&description.tiles);
-    all.filter(|(_, tile)| has_space(tile))
-        .map(|(number, tile)| (number, tile.name.clone()))
-        .collect()
+/// A tile that takes programs of the host.
+struct HostTile {
+    number: u16,
+    name: String,
+    /// Those of its harts for threads, each once.
+    isas: Vec<Isa>,
+}
+
+/// The tiles with a hart that has the host's space. `isas`: of all harts of the machine.
+fn host_tiles(description: &machine::Machine, isas: impl Iterator<Item = Isa>) -> Vec<HostTile> {
+    let isas: Vec<_> = isas.collect();
+    let mut first = 0;
+    let mut all = Vec::new();
+    for (number, tile) in (0..).zip(&description.tiles) {
+        let harts = first..first + tile.harts.len();
+        first = harts.end;
+        if tile.harts.iter().any(|hart| hart.has_host_space) {
+            let own = harts
+                .zip(&tile.harts)
+                .filter(|(_, hart)| is_for_threads(tile, hart));
+            let mut own: Vec<Isa> = own.filter_map(|(n, _)| isas.get(n).copied()).collect();
+            own.sort_by_key(|isa| isa.bits());
+            own.dedup();
+            all.push(HostTile {
+                number,
+                name: tile.name.clone(),
+                isas: own,
+            });
+        }
+    }
+    all
+}
+
+/// Do threads get this hart of a tile? A kernel hart is one if it is alone.
+fn is_for_threads(tile: &machine::Tile, hart: &machine::Hart) -> bool {
+    hart.has_host_space && (tile.harts.len() == 1 || !hart.is_kernel)
 }
 
 fn read_kernel(path: &Path) -> Result<Vec<u8>, String> {
@@ -80,13 +108,12 @@ fn read_kernel(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(why)
 }
 
-/// The numbers of the harts that threads get: a kernel hart is one if it is alone.
+/// The numbers of the harts that threads get.
 fn for_threads(description: &machine::Machine) -> Vec<usize> {
     let tiles = description.tiles.iter();
     let harts = tiles.flat_map(|tile| {
-        let is_alone = tile.harts.len() == 1;
         let harts = tile.harts.iter();
-        harts.map(move |hart| hart.has_host_space && (is_alone || !hart.is_kernel))
+        harts.map(move |hart| is_for_threads(tile, hart))
     });
     let harts = harts.enumerate();
     harts
@@ -124,8 +151,8 @@ impl Driver {
         let Some((host, arrived)) = host.map_err(|error| error.to_string())? else {
             return Err(format!("the machine {name} has no tile of kind \"host\""));
         };
-        let tiles = host_tiles(&description);
-        if tiles.is_empty() {
+        let has_space = |tile: &machine::Tile| tile.harts.iter().any(|hart| hart.has_host_space);
+        if !description.tiles.iter().any(has_space) {
             return Err(format!("no hart of the machine {name} has `host-space`"));
         }
         if description.tiles.len() > HOST_TILES {
@@ -165,6 +192,7 @@ impl Driver {
                 .map_err(|error| format!("{inject}:{}: {}", error.line, error.what))?;
         }
         let harts = machine.instructions().len();
+        let tiles = host_tiles(&description, machine.isas());
         let mut driver = Self {
             machine,
             host,
@@ -375,12 +403,16 @@ impl Driver {
 
     /// A tile that takes programs of the host. False: there are not so many.
     pub fn tile(&self, at: usize, row: &mut TileRow) -> bool {
-        let Some((number, name)) = self.tiles.get(at) else {
+        let Some(HostTile { number, name, isas }) = self.tiles.get(at) else {
             return false;
         };
         let size = name.len().min(row.name.len());
         row.name[..size].copy_from_slice(&name.as_bytes()[..size]);
         (row.name_size, row.number) = (size, *number);
+        row.isa_count = isas.len().min(row.isas.len());
+        for (place, isa) in row.isas.iter_mut().zip(isas) {
+            *place = isa.bits();
+        }
         true
     }
 }

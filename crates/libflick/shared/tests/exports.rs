@@ -28,6 +28,7 @@ fn exports() {
         "flick_alloc",
         "flick_alloc_on",
         "flick_free",
+        "flick_hint",
         "flick_is_nxp_memory",
         "flick_predict",
         "flick_prefer",

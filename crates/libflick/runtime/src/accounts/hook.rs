@@ -1,6 +1,7 @@
 //! The one hook by which the crossing reports to the accounts: statistics, virtual time with its
 //! profile, and the device check.
 use flick_engine::{CodeRegion, Exit, Memory, ProcessCore, Unlimited};
+use flick_riscv::Isa;
 use flick_translator::Context;
 
 use super::device_check::{self, Watcher};
@@ -36,12 +37,13 @@ pub trait Accounts {
     fn migrated(slot: u32, pc: u64, cost: u64);
 
     /// Runs the hart from its pc under an observer of an account, if one is to see each
-    /// instruction, until it leaves the code, or in a timed run until a time of the thread's.
+    /// instruction, until it leaves the code, or in a timed run until a time of the thread's. `within`:
+    /// that time, and the ISA that says which custom opcodes the hart has.
     fn observe<M: Memory>(
         context: &mut Context,
         memory: &M,
         code: &CodeRegion,
-        until: u128,
+        within: (u128, Option<Isa>),
     ) -> Option<Exit>;
 
     /// Whether the interpreter counts its instructions.
@@ -78,7 +80,7 @@ impl Accounts for Closed {
         _context: &mut Context,
         _memory: &M,
         _code: &CodeRegion,
-        _until: u128,
+        _within: (u128, Option<Isa>),
     ) -> Option<Exit> {
         None
     }
@@ -135,7 +137,7 @@ impl Accounts for Open {
         context: &mut Context,
         memory: &M,
         code: &CodeRegion,
-        until: u128,
+        (until, units): (u128, Option<Isa>),
     ) -> Option<Exit> {
         let hart = &mut context.hart;
         if device_check::enabled() {
@@ -149,7 +151,8 @@ impl Accounts for Open {
         if !timed::enabled() {
             return None;
         }
-        let (exit, instructions) = timed::crossing_costs::observe(hart, memory, code, until)?;
+        let (exit, instructions) =
+            timed::crossing_costs::observe(hart, memory, (code, units), until)?;
         context.retired += instructions;
         Some(exit)
     }

@@ -53,18 +53,10 @@ pub fn all() -> Vec<Migrations> {
 
 /// The instruction, if its library is still there.
 fn instruction(pc: u64) -> String {
-    if modules::function_range(pc).is_none() {
-        return "of a library that was closed".into();
+    match modules::instruction_at(pc) {
+        Some(bits) => flick_riscv::instruction_name(bits),
+        None => "of a library that was closed".into(),
     }
-    // SAFETY: code of an image, which the host may read. A second half is read only if there is one.
-    let bits = unsafe {
-        let low = u32::from((pc as *const u16).read());
-        match low & 3 {
-            3 => low | u32::from((pc as *const u16).add(1).read()) << 16,
-            _ => low,
-        }
-    };
-    flick_riscv::instruction_name(bits)
 }
 
 /// `file.c:12`, or the function.

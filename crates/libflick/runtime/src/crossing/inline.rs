@@ -88,7 +88,7 @@ fn run<A: Accounts>(
     code: &CodeRegion,
     interpret: bool,
 ) -> Result<u64, Exit> {
-    if let Some(exit) = A::observe(context, &MEMORY, code, u128::MAX) {
+    if let Some(exit) = A::observe(context, &MEMORY, code, (u128::MAX, None)) {
         return Err(exit);
     }
     if translation::enabled() {

@@ -296,6 +296,19 @@ pub fn function_range(address: u64) -> Option<Range<u64>> {
     })
 }
 
+/// The instruction at `pc`, with 16 or 32 bits. `None`: there is no code of a function.
+pub fn instruction_at(pc: u64) -> Option<u32> {
+    function_range(pc)?;
+    // SAFETY: code of an image, which the host may read. A second half is read only if there is one.
+    unsafe {
+        let low = u32::from((pc as *const u16).read());
+        Some(match low & 3 {
+            3 => low | u32::from((pc as *const u16).add(1).read()) << 16,
+            _ => low,
+        })
+    }
+}
+
 /// Whether a function of an image starts at `address`.
 pub fn is_function(address: u64) -> bool {
     function_range(address).is_some_and(|range| range.start == address)

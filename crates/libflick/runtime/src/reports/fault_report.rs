@@ -2,6 +2,7 @@
 //! registers. Async-signal-safe.
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
+use std::sync::OnceLock;
 
 use flick_abi::layout::Gate;
 use flick_riscv::REGISTERS;
@@ -13,7 +14,7 @@ use crate::os::text::Text;
 use crate::reports::backtrace::{self, Outer, Step};
 use crate::thread::activation::Activation;
 use crate::thread::{Current, crossing_code};
-use crate::{modules, translation};
+use crate::{config, modules, translation};
 
 const RA: usize = 1;
 
@@ -168,8 +169,39 @@ pub fn stopped(act: &Activation, signal: c_int) {
     text.str("flick: error: [FLK0501] ")
         .str(name(signal))
         .str(" in NxP code at ");
-    text.place(act.context.hart.pc).str("\n").print();
+    text.place(act.context.hart.pc);
+    if signal == libc::SIGILL {
+        say_who_lacks(&mut text, act.context.hart.pc);
+    }
+    text.str("\n").print();
     registers(&mut text, act, Outer::Rest, FAULT);
+}
+
+/// `: no hart of the machine card has vsetvli (v)`, if that is why the instruction at `pc` is illegal.
+fn say_who_lacks(text: &mut Text, pc: u64) {
+    let Some(bits) = modules::instruction_at(pc) else {
+        return;
+    };
+    match CARD_HAS.get() {
+        Some(has) if has(bits) => return,
+        Some(_) => text
+            .str(": no hart of the machine ")
+            .str(&config::get().machine)
+            .str(" has "),
+        None => text.str(": there is no card, whose harts may have "),
+    };
+    match flick_riscv::extension_name(bits) {
+        Some((op, extension)) => text.str(op).str(" (").str(extension).str(")"),
+        None => text.str("the instruction 0x").hex(bits.into(), 0),
+    };
+}
+
+/// Has any hart of the card an instruction? Async-signal-safe.
+static CARD_HAS: OnceLock<fn(u32) -> bool> = OnceLock::new();
+
+/// NxP code runs on a card, which says what its harts have.
+pub fn set_card(has: fn(u32) -> bool) {
+    CARD_HAS.get_or_init(|| has);
 }
 
 fn overflow(address: u64, act: Option<(&Activation, Outer)>) {

@@ -5,7 +5,7 @@ use flick_engine::{
     CodeRegion, Control, Exit, Hart, InstructionBudget, Memory, ProcessCore, Unlimited,
 };
 use flick_events::trace::{How, Side};
-use flick_riscv::Insn;
+use flick_riscv::{Insn, Isa};
 use flick_timing::platform::Parts;
 use flick_timing::{NoSampler, Sampler, Spent, Timed, Worlds};
 
@@ -224,13 +224,16 @@ impl Control for Pace {
     }
 }
 
+/// Code, and the ISA that says which custom opcodes its hart has.
+type Code<'a> = (&'a CodeRegion, Option<Isa>);
+
 /// Runs `hart` under an observer until it leaves the code, or until the thread's time is `until`, and charges
 /// what that has counted: the exit, and how many instructions. Atomic accesses and fences are stated
 /// points.
 pub fn observe<M: Memory>(
     hart: &mut Hart,
     memory: &M,
-    code: &CodeRegion,
+    code: Code,
     until: u128,
 ) -> Option<(Exit, u64)> {
     let mut state = state::current()?;
@@ -283,7 +286,7 @@ fn goes_on(pace: &mut Pace, within: Option<u64>, spent: &Spent) -> bool {
 /// Runs `hart` as long as `goes_on` says before each part.
 fn residency<M: Memory, K: Control>(
     state: &mut State,
-    what: (&mut Hart, &M, &CodeRegion),
+    what: (&mut Hart, &M, Code),
     control: &mut K,
     goes_on: impl FnMut(&mut K, &Spent) -> bool,
 ) -> Option<(Exit, u64)> {
@@ -310,7 +313,7 @@ fn residency<M: Memory, K: Control>(
 
 /// The same, under a sampler, and what that does at the end.
 fn sampled<M: Memory, K: Control, S: Sampler>(
-    (hart, memory, code): (&mut Hart, &M, &CodeRegion),
+    (hart, memory, (code, units)): (&mut Hart, &M, Code),
     worlds: &mut Worlds,
     (control, mut goes_on): (&mut K, impl FnMut(&mut K, &Spent) -> bool),
     sampler: S,
@@ -320,6 +323,9 @@ fn sampled<M: Memory, K: Control, S: Sampler>(
     // SAFETY: they are borrowed for as long as the observer lives.
     let mut observer = unsafe { Timed::new(&setting.costs, worlds, layout(Some(code)), sampler) };
     let mut core = ProcessCore::counting(memory, code);
+    if let Some(isa) = units {
+        core = core.with_units(isa);
+    }
     let mut exit = Exit::Budget;
     while exit == Exit::Budget && goes_on(control, &observer.spent) {
         exit = flick_engine::run(hart, &mut core, &mut observer, control);

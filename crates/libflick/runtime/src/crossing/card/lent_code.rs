@@ -6,6 +6,7 @@
 use std::mem;
 
 use flick_abi::card_interface::{Executed, NO_EXCEPTION};
+use flick_abi::descriptor::{OWNER_HINTS, OWNER_LEFT};
 use flick_engine::{
     Cause, CodeRegion, CsrAccess, Exit, Hart, Identity, InstructionBudget, LimitedCore, NoObserver,
     ProcessCore, Trap, access_fcsr, csr_number,
@@ -13,6 +14,7 @@ use flick_engine::{
 use flick_riscv::Isa;
 use flick_translator::Reason;
 
+use super::hints;
 use super::ordered;
 use super::owner::Owner;
 use super::tile_place;
@@ -32,7 +34,7 @@ use crate::translation;
 const T2: usize = 7;
 
 /// Where a hart's mark is in [`tile_place::how`]; below is its budget.
-const MARK_SHIFT: u32 = 25;
+const MARK_SHIFT: u32 = 21;
 const MOST_BUDGET: u64 = (1 << MARK_SHIFT) - 1;
 const _: () = assert!(MARK_SHIFT + u32::BITS == tile_place::PLACE_SHIFT);
 
@@ -48,6 +50,12 @@ pub enum End {
     Leaves(u64),
     /// An instruction that cannot be executed.
     Fault(Exit),
+    /// A call of `flick_hint`.
+    Hints,
+    /// The hart's kernel gets this hint.
+    Hint(u64),
+    /// It goes on on another tile.
+    Moves,
 }
 
 /// What is at the pc of an activation.
@@ -108,7 +116,7 @@ pub struct Spent {
 }
 
 /// A hart's ISA, as the code sees it: registers of another size cannot hold the thread's.
-fn limited(isa: Isa) -> Isa {
+pub fn limited(isa: Isa) -> Isa {
     match isa.vlen() == Some(vector_states::vlen()) {
         true => isa,
         false => isa.without_vectors(),
@@ -189,6 +197,7 @@ impl Lent {
         let end = loop {
             let code = match meaning(act, tile) {
                 Meaning::Code(code) => code,
+                Meaning::Calls { target, .. } if hints::is_call(target) => break End::Hints,
                 Meaning::Returns | Meaning::Calls { .. } => {
                     break End::Leaves(act.context.hart.pc);
                 }
@@ -223,13 +232,15 @@ fn is_timed<A: Accounts>() -> bool {
     A::COUNT && timed::enabled()
 }
 
-/// The same in a timed run, whose budget is a time. It has the instructions of all harts on each.
+/// The same in a timed run, whose budget is a time. It has the instructions of all harts on each, but those of
+/// units for custom opcodes.
 fn observe<A: Accounts>(act: &mut Entered, tile: u16, lent: &Lent) -> (End, Spent) {
     let (begin, before) = (card_time::now(), act.context.retired);
     let mut until = card_time::until(begin.saturating_add(lent.budget));
     let end = loop {
         let code = match meaning(act, tile) {
             Meaning::Code(code) => code,
+            Meaning::Calls { target, .. } if hints::is_call(target) => break End::Hints,
             Meaning::Returns | Meaning::Calls { .. } => break End::Leaves(act.context.hart.pc),
         };
         match observe_in::<A>(act, code, lent.isa, until) {
@@ -251,7 +262,7 @@ fn observe<A: Accounts>(act: &mut Entered, tile: u16, lent: &Lent) -> (End, Spen
 /// Up to where the code is left, or up to this time of the thread. Threads that do not observe their code take
 /// no time for it.
 fn observe_in<A: Accounts>(act: &mut Entered, code: &CodeRegion, isa: Isa, until: u128) -> Exit {
-    if let Some(exit) = A::observe(&mut act.context, &MEMORY, code, until) {
+    if let Some(exit) = A::observe(&mut act.context, &MEMORY, code, (until, Some(isa))) {
         return exit;
     }
     let mut core = LimitedCore::new(ProcessCore::new(&MEMORY, code), isa);
@@ -273,6 +284,9 @@ pub fn executed(act: &mut Entered, (hart, end): (u32, End), spent: Spent) -> Exe
     let (cause, value) = match end {
         End::Budget => (NO_EXCEPTION, 0),
         End::Leaves(to) => (INVERTED_NX, to),
+        End::Hint(what) => (OWNER_HINTS, what),
+        // No hart takes a hint as its code has it.
+        End::Moves | End::Hints => (OWNER_LEFT, 0),
         End::Fault(Exit::Illegal { bits }) => (ILLEGAL, bits.into()),
         End::Fault(Exit::Ebreak) => (BREAKPOINT, pc),
         End::Fault(Exit::Trap(Trap { cause, addr })) => (cause as u64, addr),

@@ -2,6 +2,7 @@
 //! sends a descriptor; the owner executes its code when a hart is lent to it.
 mod card_failure;
 mod card_library;
+mod hints;
 mod lent_code;
 mod ordered;
 mod owner;
@@ -18,7 +19,7 @@ use flick_abi::card::ThreadState;
 use flick_abi::card_interface::RanRow;
 use flick_abi::descriptor::{
     Answer, DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_CALL_OF_INTEGERS,
-    DESCRIPTOR_RESUME, DESCRIPTOR_RETURN, Descriptor,
+    DESCRIPTOR_FAULT, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN, DESCRIPTOR_YIELD, Descriptor,
 };
 use flick_abi::layout::{GATE_VARIADIC, JumpTarget};
 use flick_engine::{Cause, Exit, Trap};
@@ -34,13 +35,14 @@ use crate::config::Config;
 use crate::modules::signatures;
 use crate::os::fatal;
 use crate::os::signal_mask::{self, BlockedSignals};
+use crate::reports::fault_report;
 use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
 use card_library::Machine;
 use lent_code::{BREAKPOINT, End, ILLEGAL, Lent, Meaning, Spent, fcsr, meaning};
 use owner::Owner;
-use tile_place::{BEGINS, Place, RESTORED, RETURNED, how, set_how};
+use tile_place::{BEGINS, MOVED, Place, RESTORED, RETURNED, how, set_how};
 use token::{Come, Loan, Turn};
 
 const RA: usize = 1;
@@ -66,6 +68,8 @@ pub fn init(config: &Config) {
     tiles::init(&mut unsafe { Machine::get() });
     ordered::init(|| Owner::if_any().is_some_and(Owner::end));
     stats::set_card(report::card);
+    hints::init();
+    fault_report::set_card(tiles::have_instruction);
     crossing_code::enter_card();
 }
 
@@ -112,7 +116,7 @@ impl<A: Accounts> Backend for Card<A> {
     type Accounts = A;
 
     fn resume(act: &mut Entered, mut reason: Reason) -> Event {
-        let place = Place::of(act);
+        let mut place = Place::of(act);
         let mut lent = Lent::of(act);
         let mut has_come_back = lent.is_some();
         if !has_come_back {
@@ -122,8 +126,7 @@ impl<A: Accounts> Backend for Card<A> {
                 other => return other.event(),
             }
         }
-        // The instruction that the last hart lacks, and what the card had executed then.
-        let mut lacking: Option<(u64, u64)> = None;
+        let mut behind = Behind::default();
         loop {
             let (blocked, turn, owner, come) = match lent {
                 Some(lent) => {
@@ -141,8 +144,9 @@ impl<A: Accounts> Backend for Card<A> {
                     let turn = ordered::turn_again::<A>();
                     match owner.take_loan().filter(|&loan| lent.is(loan)) {
                         Some(loan) if token::take_back(loan) => {
-                            lacking = give_back::<A>(act, place, (loan, end, spent), &turn);
-                            let come = ordered::go_on(owner.slot(), &turn);
+                            let way = (owner, &mut place, &turn);
+                            let come;
+                            (come, behind) = come_back::<A>(act, way, (loan, end, spent));
                             (blocked, turn, owner, come)
                         }
                         // Another thread, or a handler of this one, has given the hart back. The card has
@@ -151,11 +155,14 @@ impl<A: Accounts> Backend for Card<A> {
                             set_how(act, RESTORED);
                             owner.keep(place.tile, 0);
                             match (end, meaning(act, place.tile)) {
+                                // Another hart may have the instruction.
+                                (End::Fault(Exit::Illegal { bits }), Meaning::Code(_))
+                                    if tiles::have_instruction(bits) => {}
                                 (End::Fault(exit), _) => return Event::Fault(exit),
                                 (_, Meaning::Code(_)) => {}
                                 (_, other) => return other.event(),
                             }
-                            let come = request::<A>(act, owner, place.tile, &turn);
+                            let come = request::<A>(act, owner, place, &turn);
                             (blocked, turn, owner, come)
                         }
                     }
@@ -166,11 +173,20 @@ impl<A: Accounts> Backend for Card<A> {
                     // A handler has interrupted code of this thread on a lent hart, or has left it for good.
                     let turn = ordered::turn::<A>();
                     owner.leave_code();
-                    let come = request::<A>(act, owner, place.tile, &turn);
+                    let stays = owner.hint() != 0 || token::waits_on_hart(owner.slot(), place.tile);
+                    if place.is_guest() && !stays {
+                        place.go_to(act, place.own);
+                    }
+                    let come = request::<A>(act, owner, place, &turn);
                     (blocked, turn, owner, come)
                 }
             };
-            match answer::<A>(act, (owner, place, &turn), come, lacking.take()) {
+            match answer::<A>(
+                act,
+                (owner, &mut place, &turn),
+                come,
+                std::mem::take(&mut behind),
+            ) {
                 Ok(hart) => lent = Some(hart),
                 Err(event) => return event,
             }
@@ -180,12 +196,44 @@ impl<A: Accounts> Backend for Card<A> {
     }
 }
 
+/// What the owner knows of a hart that it has given back.
+#[derive(Clone, Copy, Default)]
+struct Behind {
+    /// The instruction that the hart lacks, and what the card had executed then.
+    lacking: Option<(u64, u64)>,
+    /// Where the code goes on that has given a hint. That may be an odd address of the host, and harts have
+    /// none.
+    pc: Option<u64>,
+}
+
+/// The thread, which has the turn, gives a hart back that was lent to it, and waits for what comes.
+fn come_back<A: Accounts>(
+    act: &mut Entered,
+    (owner, place, turn): (Owner, &mut Place, &Turn),
+    (loan, end, spent): (Loan, End, Spent),
+) -> (Come, Behind) {
+    let mut behind = Behind::default();
+    let (mut end, mut tile) = (end, None);
+    if matches!(end, End::Hints) {
+        (end, tile) = hints::take(act, owner, *place);
+        behind.pc = Some(act.context.hart.pc);
+    }
+    behind.lacking = give_back::<A>(act, *place, (loan, end, spent), turn);
+    let Some(tile) = tile else {
+        return (ordered::go_on(owner.slot(), turn), behind);
+    };
+    token::has_left(turn);
+    owner.keep(place.tile, 0);
+    place.go_to(act, tile);
+    (request::<A>(act, owner, *place, turn), behind)
+}
+
 /// What comes for an activation, whose thread has the token: a hart that is lent, or what has happened.
 fn answer<A: Accounts>(
     act: &mut Entered,
-    (owner, place, turn): (Owner, Place, &Turn),
+    (owner, place, turn): (Owner, &mut Place, &Turn),
     mut come: Come,
-    lacking: Option<(u64, u64)>,
+    behind: Behind,
 ) -> Result<Lent, Event> {
     loop {
         match come {
@@ -195,13 +243,18 @@ fn answer<A: Accounts>(
                 goes_on_at::<A>(time, 0, Way::To);
                 // What was refused has not changed the card's registers.
                 owner.keep(place.tile, 0);
-                come = request::<A>(act, owner, place.tile, turn);
+                come = request::<A>(act, owner, *place, turn);
             }
             Come::Message { message, time } => {
                 token::leave(turn);
                 goes_on_at::<A>(time, 0, Way::From);
-                set_how(act, RESTORED);
-                return Err(event(act, message));
+                let Some(tile) = goes_to(message, *place) else {
+                    set_how(act, RESTORED);
+                    return Err(event(act, message));
+                };
+                owner.keep(place.tile, 0);
+                place.go_to(act, tile);
+                come = request::<A>(act, owner, *place, turn);
             }
             Come::Run {
                 hart,
@@ -213,15 +266,19 @@ fn answer<A: Accounts>(
                 goes_on_at::<A>(time, waited, Way::To);
                 let begins = (A::COUNT && how(act) == BEGINS).then(|| RanRow {
                     calls: 1,
-                    ..ran(act, place, hart)
+                    ..ran(act, *place, hart)
                 });
                 let registers = |machine: &mut Machine| {
                     machine.registers(hart, &mut act.context.hart);
                     begins.iter().for_each(|row| machine.has_run(row));
+                    let lacking = behind.lacking;
                     lacking.map(|(pc, then)| (pc, machine.own_instructions().saturating_sub(then)))
                 };
                 // SAFETY: the thread has the turn.
                 let moved = unsafe { ordered::use_machine(turn, registers) };
+                if let Some(pc) = behind.pc {
+                    act.context.hart.pc = pc;
+                }
                 if let Some((pc, cost)) = moved {
                     A::migrated(owner.slot(), pc, cost);
                 }
@@ -241,7 +298,7 @@ fn ran(act: &Entered, place: Place, hart: u32) -> RanRow {
         instructions: 0,
         moves: 0,
         hart,
-        why: place.why,
+        why: place.why(),
     }
 }
 
@@ -291,20 +348,33 @@ fn is_busy(message: &Descriptor) -> bool {
     message.kind == DESCRIPTOR_RETURN && message.error == flick_abi::card::Error::Busy as u32
 }
 
+/// The other tile on which an activation goes on after this message.
+fn goes_to(message: &Descriptor, place: Place) -> Option<u16> {
+    let error = u64::from(message.error);
+    match message.kind {
+        DESCRIPTOR_FAULT if error == ILLEGAL => place.for_instruction(message.address as u32),
+        // Its hart has not waited for it, and none is idle.
+        DESCRIPTOR_RETURN if error == flick_abi::card::Error::Again as u64 => Some(place.own),
+        DESCRIPTOR_YIELD => Some(place.own),
+        _ => None,
+    }
+}
+
 /// An activation begins or goes on, at the thread's time.
-fn request<A: Accounts>(act: &mut Entered, owner: Owner, tile: u16, turn: &Turn) -> Come {
+fn request<A: Accounts>(act: &mut Entered, owner: Owner, place: Place, turn: &Turn) -> Come {
+    let tile = place.tile;
     let is_kept = owner.kept(tile) == act.address() as u64;
     owner.keep(tile, act.address() as u64);
     let time = if A::COUNT { card_time::now() } else { 0 };
     ordered::cross(owner.slot(), time, turn, |to, registers| {
-        write_request(act, (owner, tile, is_kept), to, registers);
+        write_request(act, (owner, place, is_kept), to, registers);
     })
 }
 
 /// Writes the descriptor, and the activation's registers, if the card needs them.
 fn write_request(
     act: &mut Entered,
-    (owner, tile, is_kept): (Owner, u16, bool),
+    (owner, place, is_kept): (Owner, Place, bool),
     to: &mut Descriptor,
     registers: &mut ThreadState,
 ) {
@@ -312,7 +382,7 @@ fn write_request(
     let hart = &act.context.hart;
     *to = Descriptor {
         process: token::process(),
-        tile,
+        tile: place.tile,
         owner: token::owner(owner.slot()),
         activation: act.address() as u64,
         pc: hart.pc,
@@ -335,11 +405,18 @@ fn write_request(
         _ => {
             (registers.pc, registers.f, registers.fcsr) = (hart.pc, hart.f, fcsr);
             registers.x.copy_from_slice(&hart.x[1..]);
-            to.kind = match how {
-                BEGINS => DESCRIPTOR_CALL_IN_FULL,
-                _ => DESCRIPTOR_RESUME,
+            let (kind, returns_to) = match how {
+                BEGINS => (DESCRIPTOR_CALL_IN_FULL, hart.x[RA]),
+                MOVED => (DESCRIPTOR_CALL_IN_FULL, crossing_code::return_address()),
+                _ => (DESCRIPTOR_RESUME, 0),
             };
-            to.address = std::ptr::from_ref(registers) as u64;
+            let registers = std::ptr::from_ref(registers) as u64;
+            *to = to.in_full(
+                (kind, registers),
+                returns_to,
+                place.is_guest(),
+                owner.hint(),
+            );
         }
     }
 }
@@ -378,7 +455,7 @@ fn event(act: &mut Entered, message: &Descriptor) -> Event {
                 Exit::Trap(Trap { cause, addr: value })
             }
         }),
-        None => card_failure::refused(message, act.gate()),
+        None | Some(Answer::Yield) => card_failure::refused(message, act.gate()),
     }
 }
 

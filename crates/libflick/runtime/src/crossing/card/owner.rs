@@ -16,6 +16,8 @@ use crate::os::signal_mask::BlockedSignals;
 struct Own {
     /// The hart that it executes on, if its code was not interrupted for good: [`Loan::word`].
     loan: Cell<u64>,
+    /// The last hint of its code.
+    hint: Cell<u64>,
     /// By tile: the activation whose registers that has.
     kept: [Cell<u64>; HOST_TILES],
 }
@@ -28,6 +30,7 @@ unsafe impl Sync for All {}
 static ALL: All = All([const {
     Own {
         loan: Cell::new(0),
+        hint: Cell::new(0),
         kept: [const { Cell::new(0) }; HOST_TILES],
     }
 }; OWNERS]);
@@ -113,6 +116,7 @@ impl Owner {
     pub fn end(self) -> bool {
         self.leave_code();
         self.own().kept.iter().for_each(|kept| kept.set(0));
+        self.set_hint(0);
         // SAFETY: the key is made.
         unsafe { libc::pthread_setspecific(key(), std::ptr::null()) };
         ordered::end(self.0, card_time::now());
@@ -159,6 +163,15 @@ impl Owner {
     /// The same, without taking it.
     pub fn loan(self) -> Option<Loan> {
         Loan::from_word(self.own().loan.get())
+    }
+
+    /// The last hint of the thread's code; 0: none that holds.
+    pub fn hint(self) -> u64 {
+        self.own().hint.get()
+    }
+
+    pub fn set_hint(self, what: u64) {
+        self.own().hint.set(what);
     }
 
     /// See [`Self::kept`].

@@ -42,6 +42,7 @@ pub fn card() -> Card {
                         TileChoice::Preferred => OnTile::AtRunTime,
                         TileChoice::Marked => OnTile::ByMark,
                         TileChoice::Placed => OnTile::ByPlacement,
+                        TileChoice::Moved => OnTile::ForInstruction,
                     },
                 }
             }));

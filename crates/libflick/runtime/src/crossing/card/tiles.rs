@@ -3,10 +3,13 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
+use flick_abi::card::hint;
 use flick_abi::card_interface::{TileChoice, TileRow};
 use flick_abi::layout::{GATE_TILE, GATE_TILE_BY_FILE, Gate};
+use flick_riscv::{Extension, Isa};
 
 use super::card_library::Machine;
+use super::lent_code;
 use crate::config;
 use crate::heap::{blocks, exports, tile_heaps};
 use crate::memory;
@@ -15,8 +18,39 @@ use crate::os::errno::set_errno;
 use crate::os::fatal;
 use crate::thread::{Current, crossing_code};
 
-/// A tile: its number in descriptors, and its name.
-type Tile = (u16, CString);
+/// A tile.
+struct Tile {
+    /// In descriptors.
+    number: u16,
+    name: CString,
+    /// Those of its harts for threads.
+    isas: Vec<Isa>,
+}
+
+impl Tile {
+    fn has(&self, bits: u32) -> bool {
+        let mut isas = self.isas.iter();
+        isas.any(|&isa| flick_engine::has_instruction(lent_code::limited(isa), bits))
+    }
+
+    /// Has one of its harts what a hint says?
+    fn has_hinted(&self, what: u64) -> bool {
+        use Extension::{D, V, XFlickCrc, XFlickDot, XFlickGather, XFlickSad, XTheadCmo};
+        let all: [(u64, &[Extension]); 3] = [
+            (hint::VECTORS, &[V]),
+            (hint::FLOATS, &[D]),
+            (
+                hint::CUSTOM,
+                &[XTheadCmo, XFlickDot, XFlickSad, XFlickCrc, XFlickGather],
+            ),
+        ];
+        self.isas.iter().any(|&isa| {
+            let isa = lent_code::limited(isa);
+            let has = |some: &[Extension]| some.iter().any(|&one| isa.has(one));
+            all.iter().all(|(bit, some)| what & bit == 0 || has(some))
+        })
+    }
+}
 
 static TILES: OnceLock<Vec<Tile>> = OnceLock::new();
 
@@ -27,7 +61,13 @@ pub fn init(machine: &mut Machine) {
     while machine.tile(all.len(), &mut row) {
         let name = row.name.get(..row.name_size).unwrap_or_default();
         // Names are TOML's, which has no NUL.
-        all.push((row.number, CString::new(name).unwrap_or_default()));
+        let name = CString::new(name).unwrap_or_default();
+        let isas = row.isas.iter().take(row.isa_count);
+        all.push(Tile {
+            number: row.number,
+            name,
+            isas: isas.map(|&bits| Isa::from_bits(bits)).collect(),
+        });
     }
     TILES.get_or_init(|| all);
 }
@@ -37,8 +77,42 @@ fn all() -> &'static [Tile] {
 }
 
 fn number_of(name: &CStr) -> Option<u16> {
-    let found = all().iter().find(|(_, known)| known.as_c_str() == name);
-    found.map(|&(number, _)| number)
+    let found = all().iter().find(|known| known.name.as_c_str() == name);
+    found.map(|tile| tile.number)
+}
+
+/// The tile for an instruction that no hart of `tile` has: the activation's own, or the first one. `None`:
+/// some hart of `tile` has it, or no tile.
+#[cold]
+pub fn for_instruction(bits: u32, tile: u16, own: u16) -> Option<u16> {
+    let has = |number| {
+        all()
+            .iter()
+            .any(|one| one.number == number && one.has(bits))
+    };
+    if has(tile) {
+        return None;
+    }
+    if has(own) {
+        return Some(own);
+    }
+    all().iter().find(|one| one.has(bits)).map(|one| one.number)
+}
+
+/// The tile for code with a hint: `tile`, where it is, the activation's own, or the first one. `None`: no hart
+/// has what it says.
+pub fn for_hint(what: u64, tile: u16, own: u16) -> Option<u16> {
+    let has = |number: &u16| {
+        let found = all().iter().find(|one| one.number == *number);
+        found.is_some_and(|one| one.has_hinted(what))
+    };
+    let numbers = all().iter().map(|one| one.number);
+    [tile, own].into_iter().chain(numbers).find(has)
+}
+
+/// Has any hart of the machine this instruction? Async-signal-safe.
+pub fn have_instruction(bits: u32) -> bool {
+    all().iter().any(|tile| tile.has(bits))
 }
 
 /// The tile on which the gate's function begins when the host calls it, and why.
@@ -50,7 +124,7 @@ pub fn choose(gate: &Gate, thread: Current) -> (u16, TileChoice) {
     match thread.preferred_tile() {
         Some(tile) => (tile, TileChoice::Preferred),
         None => (
-            all().first().map_or(0, |first| first.0),
+            all().first().map_or(0, |first| first.number),
             TileChoice::Default,
         ),
     }
@@ -96,7 +170,7 @@ fn no_such_tile(gate: &Gate, why: TileChoice) -> ! {
     };
     let tiles: Vec<_> = all()
         .iter()
-        .map(|(_, name)| name.to_string_lossy())
+        .map(|tile| tile.name.to_string_lossy())
         .collect();
     fatal::exit(
         "FLK0512",
@@ -191,6 +265,6 @@ pub extern "C" fn flick_tile_of(address: *const c_void) -> *const c_char {
     let tile = tile_heaps::tile_of(address as usize);
     let found = all()
         .iter()
-        .find(|(number, _)| tile.is_none_or(|tile| tile == *number));
-    found.map_or(std::ptr::null(), |(_, name)| name.as_ptr())
+        .find(|one| tile.is_none_or(|tile| tile == one.number));
+    found.map_or(std::ptr::null(), |one| one.name.as_ptr())
 }

@@ -234,6 +234,12 @@ fn is_owner(slot: usize, number: u64) -> bool {
     is_used && owner(slot as u32) & OWNER_BITS == number
 }
 
+/// Does a hart of a tile wait for the slot's next request, which is the calling thread's? It may be asked to
+/// leave meanwhile.
+pub fn waits_on_hart(slot: u32, tile: u16) -> bool {
+    SLOTS[slot as usize].endpoints[usize::from(tile)].load(SeqCst) != 0
+}
+
 /// What has come for the calling thread, and when in virtual time. It has the token.
 pub enum Come {
     /// It executes its code on a hart of this ISA, within this budget.
@@ -302,6 +308,12 @@ pub fn leave(turn: &Turn) {
     if turn.is_none() {
         drive(None);
     }
+}
+
+/// The calling thread, which has the token, has left its code on a hart, and comes with another request.
+pub fn has_left(turn: &Turn) {
+    INSIDE.fetch_sub(1, SeqCst);
+    leave(turn);
 }
 
 /// The hart is the calling thread's, which has the token, until [`take_back`].

@@ -1,10 +1,17 @@
 //! What a hart's unit for custom opcodes computes (docs/machine-files.md): from two registers into one,
 //! without state of its own.
-use flick_engine::Hart;
 use flick_riscv::{Insn, Op};
 
+use crate::hart_state::Hart;
+
+/// Is this an instruction of a unit?
+pub fn is_instruction(op: Op) -> bool {
+    use Op::{FlickCrc, FlickDot, FlickGather, FlickSad};
+    matches!(op, FlickDot | FlickSad | FlickCrc | FlickGather)
+}
+
 /// Executes an instruction of a unit. Its operands are those of `add`.
-pub(super) fn execute(hart: &mut Hart, insn: Insn) {
+pub fn execute(hart: &mut Hart, insn: Insn) {
     let result = result(insn.op(), hart.x[insn.rs1()], hart.x[insn.rs2()]);
     if insn.rd() != 0 {
         hart.x[insn.rd()] = result;
