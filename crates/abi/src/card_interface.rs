@@ -9,7 +9,7 @@ use crate::descriptor::Descriptor;
 /// The library's file, beside `libflick.so`.
 pub const LIBRARY: &str = "libflick-card.so";
 /// The name of a value of type [`Functions`].
-pub const FUNCTIONS: &CStr = c"__flick_card_5";
+pub const FUNCTIONS: &CStr = c"__flick_card_6";
 
 /// What machine there is to be.
 #[repr(C)]
@@ -34,6 +34,8 @@ pub struct Setup {
     pub reason_size: usize,
     /// Gets the bits of a vector register of the harts; 0: no hart has vectors.
     pub vlen: u32,
+    /// Gets what all harts execute, as `flick_riscv::Isa::bits` gives it.
+    pub isa: u64,
 }
 
 /// What comes next in the machine that is not the machine's own.
