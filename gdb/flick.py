@@ -170,6 +170,8 @@ class Runtime:
     NEAR = struct.Struct("<4Q")
     # Of version 6, behind that: the crossings of the backend card.
     CARD = struct.Struct("<4Q")
+    # Of version 7, behind that: what there is to know of the card.
+    HARTS = struct.Struct("<9Q")
     cache = {}
 
     @classmethod
@@ -186,7 +188,7 @@ class Runtime:
         if data is None:
             return None
         fields = cls.LAYOUT.unpack(data)
-        if fields[0] not in (2, 3, 4, 5, 6):
+        if fields[0] not in (2, 3, 4, 5, 6, 7):
             return None
         near = read(address + cls.LAYOUT.size, cls.NEAR.size) if fields[0] >= 4 else None
         near = cls.NEAR.unpack(near) if near else (0, 0, 0, 0)
@@ -194,9 +196,13 @@ class Runtime:
         if fields[0] >= 6:
             card = read(address + cls.LAYOUT.size + cls.NEAR.size, cls.CARD.size)
         card = cls.CARD.unpack(card) if card else ()
-        return cls(fields, near if fields[0] >= 5 else (*near[:3], 0), card)
+        harts = None
+        if fields[0] >= 7:
+            harts = read(address + cls.LAYOUT.size + cls.NEAR.size + cls.CARD.size, cls.HARTS.size)
+        harts = cls.HARTS.unpack(harts) if harts else (0,) * 9
+        return cls(fields, near if fields[0] >= 5 else (*near[:3], 0), card, harts)
 
-    def __init__(self, fields, near, card):
+    def __init__(self, fields, near, card, harts):
         (_, head, trigger, self.size, self.gate, self.in_host, self.pc, self.sentinel) = fields[:8]
         self.fault = trigger == 1
         self.crossings = [fields[8:10], fields[10:12], fields[12:14], near[:2], card[:2], card[2:]]
@@ -214,6 +220,9 @@ class Runtime:
             self.called_by_translated += (*self.called_by_signature, *(at for at in near[2:3] if at))
             # Where an activation has the stack pointer of translated code that waits for such a call.
             self.waits = fields[25]
+        # Where host functions come back to crossings of the card, which may have such frames.
+        self.called_on_card = tuple(at for at in harts[:2] if at)
+        self.card = Card(harts[2:]) if harts[3] else None
         self.modules = []
         node = head
         while node and len(self.modules) < 1000:
@@ -259,6 +268,15 @@ class Runtime:
         """Whether the code at `pc` is translated code with unwind information for each frame: the
         link made it."""
         return any(module.code[0] <= pc < module.code[1] for module in self.modules)
+
+    def is_called_by_translated(self, frame):
+        """Whether the crossing in this frame waits for the host above frames of translated code."""
+        pc = frame.pc()
+        if pc in self.called_by_translated:
+            return True
+        if pc not in self.called_on_card:
+            return False
+        return word(register(frame, "rbp") - self.size + self.waits) not in (None, 0)
 
     def activation(self, frame, translated=None):
         """The activation of a crossing's frame. `translated` is the frame of translated code that
@@ -313,6 +331,56 @@ class Runtime:
             return None
         start, end, guest, table, size = entry.unpack(data)
         return (start, end, guest, read(table, size) or b"", 0) if start <= pc < end else None
+
+
+class Card:
+    """On which harts of a card the threads' code runs (crates/libflick/runtime/src/crossing/card)."""
+
+    # Of a loan: the hart. Of an activation's word: the tile, and that it was chosen.
+    HART_SHIFT, HART_MASK = 16, 0xFFFF
+    TILE_SHIFT, TILE_MASK, CHOSEN = 57, 0xF, 1 << 6
+
+    def __init__(self, fields):
+        (self.of_backend, self.owners, self.owner_size) = fields[:3]
+        self.tiles = self.names(*fields[3:5])
+        self.harts = self.names(*fields[5:7])
+
+    @staticmethod
+    def names(at, count):
+        """C strings by their number."""
+        names = []
+        for number in range(min(count, 1 << 16)):
+            name = word(at + 8 * number)
+            names.append(gdb.Value(name).cast(gdb.lookup_type("char").pointer()).string() if name else "")
+        return names
+
+    def hart(self, thread):
+        """The name of the hart that executes code of a thread; None: there is none."""
+        for number in range(1024):
+            data = read(self.owners + number * self.owner_size, 16)
+            if data is None:
+                return None
+            owner, loan = struct.unpack("<2Q", data)
+            if owner == thread:
+                hart = loan >> self.HART_SHIFT & self.HART_MASK
+                return self.harts[hart] if loan and hart < len(self.harts) else None
+        return None
+
+    def tile(self, activation):
+        """The name of the tile on which an activation runs."""
+        place = (word(activation + self.of_backend) or 0) >> self.TILE_SHIFT
+        tile = place & self.TILE_MASK
+        return self.tiles[tile] if place & self.CHOSEN and tile < len(self.tiles) else None
+
+    def place(self, thread, activation, is_innermost):
+        """Where an activation of a thread runs, for people."""
+        tile = self.tile(activation.address)
+        if tile is None:
+            return ""
+        if not is_innermost or activation.in_host:
+            return ", tile %s" % tile
+        hart = self.hart(thread)
+        return ", on %s" % hart if hart else ", tile %s, without a hart" % tile
 
 
 class States:
@@ -623,7 +691,7 @@ class FrameFilter:
                     yield from held
                     held, others = [], 0
                 continue
-            if frame.pc() in runtime.called_by_translated:
+            if runtime.is_called_by_translated(frame):
                 yield from held
                 held, others = [], 0
                 continue
@@ -773,12 +841,14 @@ class CrossingUnwinder(RuntimeUnwinder):
         runtime = self.find_runtime()
         start = runtime.crossing_at(pc) if runtime else None
         rbp = int(frame.read_register("rbp")) % 2**64
-        if start is not None and pc in runtime.called_by_translated:
+        if start is not None and pc in runtime.called_by_translated + runtime.called_on_card:
             activation = rbp - runtime.size
             # Above the arguments of the call, if it has some on the stack.
-            by_signature = pc in runtime.called_by_signature
-            at = word(activation + runtime.waits) if by_signature else register(frame, "rsp") + 8
-            return self.to_translated(frame, at, activation + runtime.hart_bias)
+            at = word(activation + runtime.waits)
+            if pc not in runtime.called_by_signature + runtime.called_on_card:
+                at = register(frame, "rsp") + 8
+            if at:
+                return self.to_translated(frame, at, activation + runtime.hart_bias)
         saved = read(rbp, 16)
         if start is None or saved is None:
             return None
@@ -940,7 +1010,10 @@ class InfoFlick(gdb.Command):
         print("crossings of this thread: %d" % len(activations))
         for number, activation in enumerate(activations):
             where = "in a host function" if activation.in_host else "in NxP code"
-            print("  %d: gate of %s, %s" % (number, activation.gate_name(), where))
+            place = ""
+            if runtime.card:
+                place = runtime.card.place(gdb.selected_thread().ptid[1], activation, number == 0)
+            print("  %d: gate of %s, %s%s" % (number, activation.gate_name(), where, place))
 
 
 def source_of(owner):
@@ -965,8 +1038,10 @@ def crossings(runtime):
                 if frame.type() != gdb.INLINE_FRAME:
                     found.append(LeafActivation(runtime, frame, gate))
             elif runtime.is_translated(frame.pc()):
-                translated = frame
-            elif runtime.is_crossing(frame.pc()):
+                # The innermost with registers of its own.
+                if translated is None and frame.type() != gdb.INLINE_FRAME:
+                    translated = frame
+            elif runtime.is_crossing(frame.pc()) and not runtime.is_called_by_translated(frame):
                 found.append(runtime.activation(frame, translated))
                 translated = None
             frame = frame.older()
@@ -980,6 +1055,47 @@ class NxpCommand(gdb.Command):
 
     def __init__(self):
         super().__init__("flick-nxp", gdb.COMMAND_DATA, prefix=True)
+
+
+class NxpThreads(gdb.Command):
+    """flick-nxp threads: which NxP code each thread executes, and on which hart of a card."""
+
+    def __init__(self):
+        super().__init__("flick-nxp threads", gdb.COMMAND_DATA)
+
+    def invoke(self, _argument, _from_tty):
+        runtime = Runtime.find()
+        if runtime is None:
+            raise gdb.GdbError("No Flick runtime here, or it has not started, or offload is off.")
+        selected = gdb.selected_thread()
+        if selected is None:
+            raise gdb.GdbError("No thread is selected.")
+        frame = gdb.selected_frame()
+        try:
+            for thread in sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num):
+                thread.switch()
+                mark = "*" if thread.num == selected.num else " "
+                print("%s %-3d LWP %-8d %s" % (mark, thread.num, thread.ptid[1], self.text(runtime)))
+        finally:
+            selected.switch()
+            frame.select()
+
+    @staticmethod
+    def text(runtime):
+        activations = crossings(runtime)
+        if not activations:
+            return "host code"
+        activation = activations[0]
+        name = activation.gate_name()
+        if activation.in_host:
+            text = "host code called by %s [NxP]" % name
+        else:
+            module = runtime.module_of(activation.pc)
+            function, file, line, _ = module.describe(activation.pc)[0] if module else ("?", "", 0, False)
+            text = "%s [NxP]%s" % (function, " at %s:%d" % (file, line) if line else "")
+        if runtime.card:
+            text += runtime.card.place(gdb.selected_thread().ptid[1], activation, True)
+        return text
 
 
 class NxpRegisters(gdb.Command):
@@ -1017,6 +1133,7 @@ def main():
     InfoFlick()
     NxpCommand()
     NxpRegisters()
+    NxpThreads()
     # Not at other events: while a program starts, gdb cannot evaluate anything.
     gdb.events.stop.connect(Migration.at_stop)
     gdb.events.stop.connect(Place.at_stop)

@@ -153,6 +153,7 @@ script_checks() {
   check "What the tools say" warm scripts/check-visible.sh
   check "gdb" scripts/check-gdb.sh
   check "gdb, code that is made at run time" scripts/check-gdb.sh run
+  check "gdb on the card" scripts/check-gdb-card.sh
   check "gdb on a machine" scripts/check-machine-gdb.sh
   check "Instruction counts" tests/counts/run.sh
   check "Virtual time" tests/timing/run.sh

@@ -99,6 +99,7 @@ busy() {
 }
 . "$here/card.sh"
 . "$here/card_threads.sh"
+. "$here/card_record.sh"
 to_pipe() { "$@" | cat; }
 other_record() {
   local long=$work/a-record-with-a-much-longer-name-than-the-other-one-has

@@ -34,6 +34,8 @@ pub struct Setup {
     pub reason_size: usize,
     /// Gets the bits of a vector register of the harts; 0: no hart has vectors.
     pub vlen: u32,
+    /// Gets what all harts execute, as `flick_riscv::Isa::bits` gives it.
+    pub isa: u64,
 }
 
 /// What comes next in the machine that is not the machine's own.

@@ -11,11 +11,11 @@ use crate::names::TRANSLATION_WORDS;
 /// The library's file, beside `libflick.so`.
 pub const LIBRARY: &str = "libflick-debug.so";
 /// The name of a function of type [`Make`].
-pub const MAKE: &CStr = c"__flick_debug_2_make";
+pub const MAKE: &CStr = c"__flick_debug_3_make";
 /// The name of a function of type [`LeadPointers`].
-pub const LEAD_POINTERS: &CStr = c"__flick_debug_2_lead_pointers";
+pub const LEAD_POINTERS: &CStr = c"__flick_debug_3_lead_pointers";
 /// The name of a function of type [`Remove`].
-pub const REMOVE: &CStr = c"__flick_debug_2_remove";
+pub const REMOVE: &CStr = c"__flick_debug_3_remove";
 
 /// What is to be made.
 #[repr(C)]
@@ -34,6 +34,9 @@ pub struct Request {
     /// the address itself, or the translation of an NxP function. 0: that is not known. The modules are
     /// registered.
     pub leads_to: extern "C" fn(u64) -> u64,
+    /// Of code for harts of a card: what all harts execute, as `flick_riscv::Isa::bits` gives it. 0: the code
+    /// is for the host's threads.
+    pub isa: u64,
     /// Room for a reason, which gets a fragment of UTF-8 for people if nothing is made.
     pub reason: [u8; 256],
     /// Bytes of it.

@@ -79,5 +79,5 @@ pub use objdump::{Objdump, objdump};
 pub use place_explain::place_explain;
 pub use placement_options::{check_place_option, place_check};
 pub use root::{Check, Root, TOOLS, Tool, tools};
-pub use translate_image::translate as translate_image;
+pub use translate_image::{translate as translate_image, translate_for_harts};
 pub use verify::{Verified, verify};

@@ -6,9 +6,10 @@ use flick_abi::layout::{BINDER_SIZE, ENTRY_BEHIND_CALL, TranslatedEntry, Transla
 use flick_abi::names::TRANSLATION_WORDS;
 use flick_image::linked::{self, Linked};
 use flick_image::translation::{Displacement, Home, Homed, Origin, Outside, Place, Translated};
-use flick_riscv::Insn;
+use flick_riscv::{Insn, Isa, illegal};
 use flick_translator::{
-    Ahead, Kept, Made, Program, STUB_SIZE, Summary, Target, UnwindRecords, Word,
+    Ahead, Counting, Kept, Made, Program, STUB_SIZE, Summary, Target, UnwindRecords, Word,
+    is_on_hart,
 };
 
 use crate::image_code::ImageCode;
@@ -25,18 +26,35 @@ pub fn translate(linked: &Linked) -> Translated {
 /// The same with translations that were `kept`, and what to keep now. The translation does not depend
 /// on them.
 pub fn translate_with<'a>(linked: &Linked, kept: &Kept<'a>) -> (Translated, Made<'a>) {
-    translate_as(linked, !linked.lines.rows.is_empty(), kept)
+    let image = Image::of(linked);
+    translate_as(&image, !linked.lines.rows.is_empty(), Counting::None, kept)
 }
 
 /// The same code, with its origins in any case.
 pub fn translate_with_origins(linked: &Linked) -> Translated {
-    translate_as(linked, true, &Kept::default()).0
+    translate_as(&Image::of(linked), true, Counting::None, &Kept::default()).0
 }
 
-fn translate_as<'a>(linked: &Linked, has_origins: bool, kept: &Kept<'a>) -> (Translated, Made<'a>) {
-    let image = Image(ImageCode { linked, base: 0 });
-    let entries: BTreeSet<u64> = linked.functions.iter().map(|f| f.offset).collect();
-    let (ahead, made) = Ahead::of(&image, &entries, has_origins, kept);
+/// Code for harts of a card that have these instructions at least, with a debugger: it leaves to the
+/// interpreter what they may lack ([`Counting::PastBudget`]).
+pub fn translate_for_harts(linked: &Linked, isa: Isa) -> Translated {
+    let image = Image {
+        isa: Some(isa),
+        ..Image::of(linked)
+    };
+    let has_origins = !linked.lines.rows.is_empty();
+    translate_as(&image, has_origins, Counting::PastBudget, &Kept::default()).0
+}
+
+fn translate_as<'a>(
+    image: &Image,
+    has_origins: bool,
+    counting: Counting,
+    kept: &Kept<'a>,
+) -> (Translated, Made<'a>) {
+    let functions = image.code.linked.functions.iter();
+    let entries: BTreeSet<u64> = functions.map(|f| f.offset).collect();
+    let (ahead, made) = Ahead::of(image, &entries, has_origins, counting, kept);
     let place = |place| match place {
         flick_translator::Place::Guest(at) => Place::Image(at),
         flick_translator::Place::Engine(word) => Place::Word(word as usize),
@@ -119,19 +137,29 @@ fn translate_as<'a>(linked: &Linked, has_origins: bool, kept: &Kept<'a>) -> (Tra
 }
 
 /// The image before the loader has placed it: addresses count from its start.
-struct Image<'a>(ImageCode<'a>);
+#[derive(Clone, Copy)]
+struct Image<'a> {
+    code: ImageCode<'a>,
+    /// The instructions that there are, if there are not all.
+    isa: Option<Isa>,
+}
 
-impl Image<'_> {
+impl<'a> Image<'a> {
+    fn of(linked: &'a Linked) -> Self {
+        let code = ImageCode { linked, base: 0 };
+        Self { code, isa: None }
+    }
+
     /// The relocation that begins at `address`.
     fn relocation(&self, address: u64) -> Option<&linked::Relocation> {
-        let all = &self.0.linked.relocations;
+        let all = &self.code.linked.relocations;
         let at = all.binary_search_by_key(&address, |relocation| relocation.offset);
         at.ok().map(|at| &all[at])
     }
 
     /// Whether the loader changes one of these bytes.
     fn is_relocated(&self, address: u64, len: u64) -> bool {
-        let all = &self.0.linked.relocations;
+        let all = &self.code.linked.relocations;
         let after = all.partition_point(|relocation| relocation.offset + 8 <= address);
         all.get(after)
             .is_some_and(|relocation| relocation.offset < address + len)
@@ -140,16 +168,23 @@ impl Image<'_> {
 
 impl Program for Image<'_> {
     fn insn(&self, pc: u64) -> Option<Insn> {
-        self.0.insn(pc)
+        let insn = self.code.insn(pc)?;
+        match self.isa {
+            Some(isa) if !is_on_hart(isa, insn) => {
+                let bits = self.code.word(pc, insn.len())?;
+                Some(illegal(bits as u32))
+            }
+            _ => Some(insn),
+        }
     }
 
     fn function(&self, pc: u64) -> Option<Range<u64>> {
-        self.0.function(pc)
+        self.code.function(pc)
     }
 
     fn constant(&self, address: u64, len: u64) -> Option<u64> {
         if !self.is_relocated(address, len) {
-            return self.0.word(address, len);
+            return self.code.word(address, len);
         }
         let relocation = self.relocation(address).filter(|_| len == 8)?;
         let inside = relocation.target == linked::Target::Image;
@@ -161,7 +196,7 @@ impl Program for Image<'_> {
     }
 
     fn entries(&self, range: &Range<u64>) -> Vec<u64> {
-        let pads = &self.0.linked.landing_pads;
+        let pads = &self.code.linked.landing_pads;
         let after = |at: u64| pads.partition_point(|&pad| pad < at);
         pads[after(range.start)..after(range.end)].to_vec()
     }
@@ -171,15 +206,15 @@ impl Program for Image<'_> {
     }
 
     fn jump(&self, pc: u64) -> Option<Vec<u64>> {
-        self.0.jump(pc)
+        self.code.jump(pc)
     }
 
     fn summary(&self, pc: u64) -> Option<Summary> {
-        self.0.summary(pc)
+        self.code.summary(pc)
     }
 
     fn resolve(&self, target: u64) -> Option<Target> {
-        self.0
+        self.code
             .linked
             .text
             .contains(&target)

@@ -1,6 +1,6 @@
 //! A thread's events as steps that fit into each other: each crossing has an arrival and an end,
 //! also where the program left it by `longjmp`, or never.
-use flick_events::trace::{Event, How, Parts, Scope, Side, Thread, What};
+use flick_events::trace::{Event, FIRST_HART, How, Parts, Scope, Side, Thread, What};
 
 /// Picoseconds from `begin` to `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,12 @@ pub enum Step<'a> {
         span: Span,
         side: Side,
         core: u32,
+    },
+    /// The thread comes to a hart of a card, or from one.
+    Way {
+        span: Span,
+        side: Side,
+        hart: Option<u32>,
     },
     Counter {
         time: u64,
@@ -195,6 +201,11 @@ impl Walk {
                 let side = self.side();
                 step(Step::Wait { span, side, core });
             }
+            What::Way { duration, hart } => {
+                let span = self.span(time, duration);
+                let side = self.side();
+                step(Step::Way { span, side, hart });
+            }
             What::State { id } => {
                 let time = self.span(time, 0).begin;
                 self.end_state(time, step);
@@ -227,7 +238,9 @@ pub fn name_of(thread: &Thread<'_>) -> String {
         _ => None,
     });
     match own {
-        Some(name) if thread.id == 1 => String::from_utf8_lossy(name).into_owned(),
+        Some(name) if thread.id == 1 || thread.id >= FIRST_HART => {
+            String::from_utf8_lossy(name).into_owned()
+        }
         Some(name) => format!("{} ({})", String::from_utf8_lossy(name), thread.id),
         None if thread.id == 1 => "main".into(),
         None => format!("thread {}", thread.id),
@@ -256,6 +269,9 @@ mod tests {
                 Step::Wait { span, side, core } => {
                     format!("{}-{} {side:?} {core}", span.begin, span.end)
                 }
+                Step::Way { span, side, hart } => {
+                    format!("{}-{} {side:?} way {hart:?}", span.begin, span.end)
+                }
                 Step::Counter { time, value, .. } => format!("{time} = {value}"),
                 Step::State { span, id } => format!("{}-{} in {id}", span.begin, span.end),
                 Step::End { time } => format!("end {time}"),
@@ -275,6 +291,7 @@ mod tests {
         // The runtime says when things happened on its clock; the parts say how long they took.
         let seen = steps(&|e| {
             e.enter(10, Side::Nxp, (1, 0), 0, &[(4, 5), (5, 10)])
+                && e.way(25, 5, Some(2))
                 && e.wait(20, 30, 2)
                 && e.counter(21, Scope::Thread, 7, 9)
                 && e.leave(40, How::Return, 0, &[(4, 1)])
@@ -283,10 +300,11 @@ mod tests {
             seen,
             [
                 "10-25 Host Nxp",
-                "25-55 Nxp 2",
-                "55 = 9",
-                "55-56 Nxp Host Return",
-                "end 56"
+                "25-30 Nxp way Some(2)",
+                "30-60 Nxp 2",
+                "60 = 9",
+                "60-61 Nxp Host Return",
+                "end 61"
             ]
         );
     }

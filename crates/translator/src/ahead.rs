@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use crate::counting::Counting;
 use crate::emit::alignment;
 use crate::emit::code_origin::Part;
 use crate::emit::homes::Homed;
@@ -126,6 +127,7 @@ impl Ahead {
         program: &(dyn Program + Sync),
         entries: &BTreeSet<u64>,
         with_origins: bool,
+        counting: Counting,
         kept: &Kept<'a>,
     ) -> (Self, Made<'a>) {
         let summaries = Known {
@@ -139,7 +141,7 @@ impl Ahead {
                 summary: &|target| summaries.of(target),
                 with_names: with_origins,
             };
-            function_code::of(real, entries[n], kept)
+            function_code::of(real, entries[n], counting, kept)
         });
         let mut made = Made::default();
         let finished = all.into_iter().zip(entries).map(|(one, entry)| {

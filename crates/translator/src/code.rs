@@ -618,6 +618,8 @@ pub struct Code {
     /// call by a way that is not seen here: what is known of values then holds for the ways that
     /// are seen.
     pub has_returns: bool,
+    /// Whether these entries are directly behind the calls, where r11 has the address.
+    pub is_back_at_calls: bool,
     /// Guest registers that are in their homes throughout, which the allocator does not have.
     pub pinned: Regs,
     /// Guest registers that are in the hart throughout: every write goes there at once.

@@ -24,6 +24,9 @@ pub enum Counting {
     /// The same, and it leaves before the count gets above 0 ([`Reason::Budget`](crate::Reason::Budget)): at
     /// first the count is the budget's negative.
     Budget,
+    /// The same for code that a debugger shows, of which the interpreter is to execute nothing: it leaves at
+    /// the first entry behind the end of the budget. Each budget point at a block's start is an entry.
+    PastBudget,
 }
 
 /// So many instructions may be between two points if no block is longer: the interpreter executes them at
@@ -73,7 +76,21 @@ pub struct Points {
     spare: u32,
 }
 
+impl Counting {
+    /// Are there budgets?
+    pub fn has_points(self) -> bool {
+        matches!(self, Self::Budget | Self::PastBudget)
+    }
+}
+
 impl Points {
+    /// Where the function is to be entered besides ([`Counting::PastBudget`]): blocks that begin with a point.
+    pub fn entries(function: &Function) -> Vec<u64> {
+        let points = Self::of(function).at.into_iter().zip(&function.blocks);
+        let starts = points.filter(|&(is_one, _)| is_one);
+        starts.map(|(_, block)| block.start).collect()
+    }
+
     pub fn of(function: &Function) -> Self {
         let blocks = &function.blocks;
         let mut insns = blocks.iter().flat_map(|block| &block.insns);

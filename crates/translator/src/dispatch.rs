@@ -125,7 +125,8 @@ pub unsafe fn advance_within(
             return Err(Exit::Leave);
         }
         let left = context.retired.wrapping_neg();
-        if left == 0 {
+        // Code that leaves behind the end of a budget has counted more.
+        if left.cast_signed() <= 0 {
             return Err(Exit::Budget);
         }
         let is_translated = hart.frm == 0;

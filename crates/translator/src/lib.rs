@@ -82,7 +82,7 @@ pub use glue::{
 };
 pub use listing::{Line, Listing};
 pub use liveness::Summary;
-pub use program::{Program, Target};
+pub use program::{Program, Target, is_on_hart};
 pub use registers::HART_BIAS;
 pub use targets::{MASK as TARGETS_MASK, SCALE as TARGETS_SCALE, Targets};
 pub use translator::{TRACE_ROOM, Translator, Usage};

@@ -3,7 +3,8 @@ use std::ops::Range;
 
 use crate::liveness::Summary;
 use crate::thunk::Callee;
-use flick_riscv::Insn;
+use flick_engine::vector;
+use flick_riscv::{Extension, Insn, Isa};
 
 /// Where a jump leads that leaves its function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,11 @@ pub enum Target {
     Guest(u64),
     /// Not the engine's: [`run`](crate::run()) answers [`Exit::Leave`](flick_engine::Exit::Leave).
     Elsewhere,
+}
+
+/// Does a hart with this ISA execute the instruction?
+pub fn is_on_hart(isa: Isa, insn: Insn) -> bool {
+    isa.has_insn(insn) && (isa.has(Extension::V) || !vector::is_executed_alone(insn))
 }
 
 /// Addresses that are not so far are in reach of a displacement, wherever the module's parts are

@@ -57,7 +57,7 @@ impl Targets {
     }
 
     /// An empty one on the heap.
-    pub(crate) fn boxed() -> Box<Self> {
+    pub fn boxed() -> Box<Self> {
         let layout = std::alloc::Layout::new::<Self>();
         // SAFETY: zeroes are a valid table, and the layout is that of the type.
         let targets = unsafe {

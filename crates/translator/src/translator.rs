@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::code::Code;
 use crate::code_cache::CodeCache;
-use crate::counting::Counting;
+use crate::counting::{Counting, Points};
 use crate::emit::code_origin::Span;
 use crate::emit::{Emitter, Finished, Linkage, Surroundings};
 use crate::fault_state::StateTable;
@@ -428,7 +428,12 @@ impl Source<'_> {
         let own = (self.summary)(range.start);
         let program = self.program;
         let more = (!program.is_placed()).then(|| program.entries(&range));
-        let mut function = Function::new(program, range.clone(), pc, more);
+        let mut function = Function::new(program, range.clone(), pc, more.clone());
+        if counting == Counting::PastBudget {
+            let more = more.into_iter().flatten().chain(Points::entries(&function));
+            let more = Some(more.collect());
+            function = Function::new(program, range.clone(), pc, more);
+        }
         let liveness = Liveness {
             range: &range,
             own,
@@ -443,6 +448,7 @@ impl Source<'_> {
             code.frames = guest_frame::frames(&function);
         }
         simplify(&mut code);
+        code.is_back_at_calls = counting == Counting::PastBudget;
         code
     }
 }

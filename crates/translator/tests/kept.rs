@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use flick_riscv::{Insn, decode};
 use flick_riscv_testing::asm;
-use flick_translator::{Ahead, Kept, Made, Program, Summary, Target};
+use flick_translator::{Ahead, Counting, Kept, Made, Program, Summary, Target};
 
 /// A module. `F` calls `G`, reads a variable and jumps by a table.
 #[derive(Clone)]
@@ -136,7 +136,13 @@ impl Module {
 
     fn link<'a>(&self, kept: &Kept<'a>) -> (Ahead, Made<'a>) {
         let entries = BTreeSet::from([self.f]);
-        Ahead::of(&self.linked(), &entries, self.with_origins, kept)
+        Ahead::of(
+            &self.linked(),
+            &entries,
+            self.with_origins,
+            Counting::None,
+            kept,
+        )
     }
 }
 

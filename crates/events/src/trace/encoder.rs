@@ -127,6 +127,15 @@ impl<'b> Encoder<'b> {
         })
     }
 
+    /// From `time` on what the thread wanted was under way for `duration` picoseconds, to a hart of a card or
+    /// from there.
+    pub fn way(&mut self, time: u64, duration: u64, hart: Option<u32>) -> bool {
+        self.event(Tag::Way, false, Some(time), |out| {
+            out.number(duration);
+            out.number(hart.map_or(0, |hart| u64::from(hart) + 1));
+        })
+    }
+
     /// The counter of this name has this value now.
     pub fn counter(&mut self, time: u64, scope: Scope, id: u32, value: u64) -> bool {
         let process = scope == Scope::Process;

@@ -17,6 +17,7 @@ pub(super) enum Tag {
     Counter = 7,
     Sample = 8,
     State = 9,
+    Way = 10,
 }
 
 impl Tag {
@@ -35,12 +36,13 @@ impl Tag {
             7 => Self::Counter,
             8 => Self::Sample,
             9 => Self::State,
+            10 => Self::Way,
             _ => return None,
         };
         let flag = byte & FLAG != 0;
         let may = !matches!(
             tag,
-            Self::ThreadStart | Self::ThreadEnd | Self::Name | Self::Wait | Self::State
+            Self::ThreadStart | Self::ThreadEnd | Self::Name | Self::Wait | Self::State | Self::Way
         );
         (may || !flag).then_some((tag, flag))
     }
@@ -124,6 +126,13 @@ pub enum What<'a> {
         staying: u64,
         /// Numbers of functions, innermost first.
         stack: Ids<'a>,
+    },
+    /// What the thread wants has been under way between the host and a hart of a card.
+    Way {
+        /// Picoseconds.
+        duration: u64,
+        /// The hart that the thread's code executes on from then on; `None`: the thread comes to the host.
+        hart: Option<u32>,
     },
     /// The hart of a machine is in another state.
     State {
@@ -223,6 +232,10 @@ pub(super) fn read<'a>(source: &mut Source<'a>, time: u64) -> Result<Event<'a>, 
             value: source.number()?,
         },
         Tag::State => What::State { id: source.id()? },
+        Tag::Way => What::Way {
+            duration: source.number()?,
+            hart: source.id()?.checked_sub(1),
+        },
         Tag::Sample => What::Sample {
             side,
             weight: source.number()?,

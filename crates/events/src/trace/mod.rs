@@ -48,7 +48,7 @@ pub use encoder::{Encoder, process_block, run_block};
 pub use event::{Event, Ids, Parts, What};
 pub use prediction::prediction_block;
 pub use trace_format::{
-    HEADER, How, MAGIC, MAX_STACK, MAX_TEXT, MIN_BUFFER, Reason, Scope, Side, VERSION, WOKEN_BY,
-    waker,
+    FIRST_HART, HEADER, How, IDLE, MAGIC, MAX_STACK, MAX_TEXT, MIN_BUFFER, Reason, Scope, Side,
+    VERSION, WOKEN_BY, waker,
 };
 pub use trace_reader::{Error, Name, Process, Run, Thread, Trace};

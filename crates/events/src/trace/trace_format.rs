@@ -1,9 +1,9 @@
 //! The format of a trace: its version, its limits, kinds of blocks, and why bytes are no trace.
 
 /// Version of the format that this crate writes and reads.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
-/// The oldest version that this crate reads. It has no states.
+/// The oldest version that this crate reads. It has no states, and version 3 no ways.
 pub(super) const OLDEST: u16 = 2;
 
 /// How each block begins.
@@ -15,6 +15,13 @@ pub const HEADER: usize = 20;
 
 /// Bytes of buffer in which any single event has room that has at most 64 parts.
 pub const MIN_BUFFER: usize = 16 << 10;
+
+/// Threads with these numbers and higher ones are the harts of a card, on which the other threads of the process
+/// execute code. The hart with number 0 is the first.
+pub const FIRST_HART: u32 = 1 << 20;
+
+/// The state of such a hart that executes no thread's code.
+pub const IDLE: &str = "no thread's code";
 
 /// Bytes of a name or path that are kept.
 pub const MAX_TEXT: usize = 4096;

@@ -160,6 +160,7 @@ pub fn encode(encoder: &mut Encoder<'_>, time: u64, what: What<'_>) -> bool {
             encoder.leave(time, how, depth, &parts)
         }
         What::Wait { duration, core } => encoder.wait(time, duration, core),
+        What::Way { duration, hart } => encoder.way(time, duration, hart),
         What::Counter { scope, id, value } => encoder.counter(time, scope, id, value),
         What::State { id } => encoder.state(time, id),
         What::Sample {

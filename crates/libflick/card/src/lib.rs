@@ -114,6 +114,7 @@ unsafe extern "C" fn open(setup: &mut Setup) -> bool {
     match Driver::open(&machine, &kernel, &inject, setup.is_timed) {
         Ok(driver) => {
             setup.vlen = driver.vlen();
+            setup.isa = driver.common_isa().bits();
             // SAFETY: the caller has the token.
             unsafe { *MACHINE.0.get() = Some(driver) };
             true

@@ -45,6 +45,8 @@ pub struct Driver {
     arrived: Arrived,
     /// How the machine has ended, if it has.
     end: Option<End>,
+    /// The harts that threads get.
+    for_threads: Vec<usize>,
     /// Owners whose last message has said that their requests are to come again.
     busy: Vec<u64>,
     /// Since when owners want a hart, in a timed run: their descriptors come then, or they have left a hart.
@@ -185,7 +187,8 @@ impl Driver {
         let host = boards.all().last().ok_or("the machine has no tiles")?;
         let mut machine = Machine::of_tiles(boards, &booted);
         machine.translate_after(Some(TRANSLATE_AFTER));
-        machine.lend_harts(for_threads(&description).into_iter());
+        let for_threads = for_threads(&description);
+        machine.lend_harts(for_threads.iter().copied());
         if !inject.is_empty() {
             machine
                 .inject(faults_of(inject, &description)?)
@@ -198,6 +201,7 @@ impl Driver {
             host,
             arrived,
             end: None,
+            for_threads,
             busy: vec![],
             asked: HashMap::new(),
             lent_to: vec![0; harts],
@@ -237,6 +241,14 @@ impl Driver {
     pub fn vlen(&self) -> u32 {
         let harts = self.machine.isas().filter_map(Isa::vlen);
         harts.max().unwrap_or(0)
+    }
+
+    /// What all harts execute that threads get.
+    pub fn common_isa(&self) -> Isa {
+        let all = self.machine.isas().enumerate();
+        let lent = all.filter(|(n, _)| self.for_threads.contains(n));
+        let all = lent.map(|(_, isa)| isa.bits());
+        Isa::from_bits(all.reduce(|one, other| one & other).unwrap_or(0))
     }
 
     /// A descriptor for the card, which comes at this time in a timed run. False: the ring is full.

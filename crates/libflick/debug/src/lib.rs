@@ -32,9 +32,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use flick_abi::debug_interface::{LeadPointers, Make, Remove, Request};
 use flick_abi::layout::Module;
 use flick_abi::names;
-use flick_driver::translate_image;
+use flick_driver::{translate_for_harts, translate_image};
 use flick_image::linked::Target;
 use flick_image::{Linked, write};
+use flick_riscv::Isa;
 
 use mappings::{Mapping, Mappings};
 use module_file::module_file;
@@ -68,8 +69,8 @@ static GONE: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
 /// # Safety
 /// The request's module is mapped, and its tables are as its record says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __flick_debug_2_make(request: &mut Request) -> *const Module {
-    const _: Make = __flick_debug_2_make;
+pub unsafe extern "C" fn __flick_debug_3_make(request: &mut Request) -> *const Module {
+    const _: Make = __flick_debug_3_make;
     locked(&GONE).clear();
     // SAFETY: by contract.
     match unsafe { make(request) } {
@@ -88,13 +89,13 @@ pub unsafe extern "C" fn __flick_debug_2_make(request: &mut Request) -> *const M
 /// See [`LeadPointers`].
 ///
 /// # Safety
-/// As [`__flick_debug_2_make`]; the record is as the type says.
+/// As [`__flick_debug_3_make`]; the record is as the type says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __flick_debug_2_lead_pointers(
+pub unsafe extern "C" fn __flick_debug_3_lead_pointers(
     request: &mut Request,
     record: *const Module,
 ) -> bool {
-    const _: LeadPointers = __flick_debug_2_lead_pointers;
+    const _: LeadPointers = __flick_debug_3_lead_pointers;
     let word = {
         let all = locked(&MADE);
         let made = all.iter().find(|made| ptr::eq(&*made.record, record));
@@ -124,8 +125,8 @@ fn say(request: &mut Request, why: &str) {
 
 /// See [`Remove`].
 #[unsafe(no_mangle)]
-pub extern "C" fn __flick_debug_2_remove(record: *const Module) {
-    const _: Remove = __flick_debug_2_remove;
+pub extern "C" fn __flick_debug_3_remove(record: *const Module) {
+    const _: Remove = __flick_debug_3_remove;
     locked(&POINTERS).retain(|pointers| !ptr::eq(pointers.record, record));
     let mut all = locked(&MADE);
     let at = (all.iter()).position(|made| ptr::eq(&*made.record, record));
@@ -139,7 +140,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// # Safety
-/// As [`__flick_debug_2_make`].
+/// As [`__flick_debug_3_make`].
 unsafe fn make(request: &Request) -> Result<Made, String> {
     let module = request.module;
     // SAFETY: by contract; these fields are in records of every size.
@@ -152,7 +153,10 @@ unsafe fn make(request: &Request) -> Result<Made, String> {
     if xxhash_rust::xxh3::xxh3_64(&linked.bytes) != image_id {
         return Err("its file has changed since it was loaded".into());
     }
-    let translated = translate_image(&linked);
+    let translated = match request.isa {
+        0 => translate_image(&linked),
+        isa => translate_for_harts(&linked, Isa::from_bits(isa)),
+    };
     let object = write::code_object(&linked, rv64, &translated)
         .map_err(|_| "its code does not fit into an object")?;
     let mut object = Object::parse(object)?;

@@ -17,7 +17,7 @@ use crate::modules::{self, Registered, signature_table, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::{debug_code, debugger};
 use crate::start::{self, Place};
-use crate::thread::{self, vector_states};
+use crate::thread::{self, crossing_code, vector_states};
 use crate::{memory, translation};
 
 /// Called by each module's constructor, before the module's own.
@@ -63,18 +63,22 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
                 .for_each(|gate| gate.code.store(0, Ordering::Release));
         }
         let mut record = module;
-        if !new.has_translation() {
+        // The link makes no code for harts of a card.
+        if crossing_code::on_card() || !new.has_translation() {
             translation::need();
             debugger::translator();
             if let Some(made) = debug_code::make(module) {
                 record = made;
+                if crossing_code::on_card() {
+                    debugger::shown_code();
+                }
                 // SAFETY: the record holds as long as the module.
                 new = unsafe { Registered::new(made, &gates) };
             }
         }
         signatures::learn(&gates);
         modules::add(new, || debugger::add(record));
-        if !ptr::eq(record, module) {
+        if !ptr::eq(record, module) && !crossing_code::on_card() {
             translation::lead(&gates);
         }
         debug_code::lead_pointers(module);

@@ -46,7 +46,7 @@ fn start() -> Place {
     unsafe { libc::atexit(modules::exiting) };
     if place == Place::Nxp {
         fast_path::init();
-        debugger::init();
+        debugger::init(crossing_code::on_card().then(card::shown));
         thread::init();
         dispositions::init(signal_handler::handle);
         modules::main_text();

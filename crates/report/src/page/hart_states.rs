@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use flick_events::number::grouped;
-use flick_events::trace::Process;
+use flick_events::trace::{FIRST_HART, Process, Thread};
 
 use super::overview::{COLUMNS, HEIGHT, add, area};
 use super::page_figures::time;
@@ -30,7 +30,8 @@ fn kind_of(name: &str) -> usize {
 
 /// Is the process a machine?
 pub fn is_machine(process: &Process<'_>) -> bool {
-    process.threads.iter().any(timeline::is_hart)
+    let own = |thread: &&Thread<'_>| thread.id < FIRST_HART;
+    process.threads.iter().filter(own).any(timeline::is_hart)
 }
 
 fn states<'p>(process: &'p Process<'_>, mut each: impl FnMut(usize, &'p str, Span)) {

@@ -5,6 +5,7 @@
 mod counters;
 mod flame;
 mod hart_states;
+mod hart_table;
 mod head;
 mod overview;
 mod page_figures;
@@ -68,6 +69,7 @@ fn section(page: &mut String, process: &Process<'_>, demangle: Demangle) {
     head::write(page, process, &overview);
     time_bar::write(page, process, &overview);
     overview.write(page);
+    hart_table::write(page, process, demangle);
     if let Some(prediction) = &process.prediction {
         site_table::write(page, &prediction.sites, demangle);
     }

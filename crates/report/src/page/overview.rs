@@ -6,6 +6,7 @@ use flick_events::timed::Share;
 use flick_events::trace::{Process, Side, Thread};
 
 use super::counters::{self, Counter};
+use super::hart_table;
 use super::page_figures::time;
 use super::page_names::escape;
 use crate::timeline::{self, Span, Step};
@@ -37,6 +38,8 @@ pub struct Overview {
     /// Picoseconds, of all threads: by side and [`Doing`].
     totals: [[u64; DOING.len()]; 2],
     counters: Vec<Counter>,
+    /// Of a card: names, and which part of each column's time they execute code.
+    harts: Vec<(String, Vec<f64>)>,
 }
 
 struct Row {
@@ -48,7 +51,11 @@ struct Row {
 impl Overview {
     pub fn of(process: &Process<'_>) -> Self {
         let mut span: Option<Span> = None;
-        for thread in &process.threads {
+        let (harts, threads): (Vec<_>, Vec<_>) = process
+            .threads
+            .iter()
+            .partition(|thread| timeline::is_hart(thread));
+        for thread in &threads {
             // Begin and end of the record of a thread.
             intervals(thread, |_, _, part| {
                 let whole = span.get_or_insert(part);
@@ -60,11 +67,15 @@ impl Overview {
         let mut overview = Self {
             span,
             rows: Vec::new(),
-            more: process.threads.len().saturating_sub(MOST_THREADS),
+            more: threads.len().saturating_sub(MOST_THREADS),
             totals: Default::default(),
             counters: counters::of(process, span),
+            harts: harts
+                .into_iter()
+                .map(|hart| busy(process, hart, span))
+                .collect(),
         };
-        for (index, thread) in process.threads.iter().enumerate() {
+        for (index, thread) in threads.into_iter().enumerate() {
             let mut row = Row {
                 name: timeline::name_of(thread),
                 lanes: std::array::from_fn(|_| std::array::from_fn(|_| vec![0.0; COLUMNS])),
@@ -81,6 +92,22 @@ impl Overview {
             }
         }
         overview
+    }
+
+    fn write_harts(&self, page: &mut String) {
+        if !self.harts.is_empty() {
+            *page += "<div class=\"thread\">harts of the card</div>\n";
+        }
+        for (name, columns) in &self.harts {
+            let name = escape(name);
+            let _ = writeln!(
+                page,
+                "<div class=\"lane\"><span>{name}</span><svg viewBox=\"0 0 {COLUMNS} {HEIGHT}\" \
+                 preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{name}\">\
+                 <path class=\"nxp\" d=\"{}\"/></svg></div>",
+                area(std::slice::from_ref(columns))
+            );
+        }
     }
 
     pub fn duration(&self) -> u64 {
@@ -133,6 +160,7 @@ impl Overview {
                 *page += "</svg></div>\n";
             }
         }
+        self.write_harts(page);
         counters::write(page, &self.counters);
         *page += "<div class=\"lane axis\"><span></span><div>";
         for tick in 0..=4 {
@@ -148,6 +176,13 @@ impl Overview {
     }
 }
 
+/// When a hart of a card executes code of threads.
+fn busy(process: &Process<'_>, hart: &Thread<'_>, whole: Span) -> (String, Vec<f64>) {
+    let mut columns = vec![0.0; COLUMNS];
+    hart_table::each(process, hart, |_, span| add(&mut columns, whole, span));
+    (timeline::name_of(hart), columns)
+}
+
 /// Records what a thread does when: each time once, without gaps.
 fn intervals(thread: &Thread<'_>, mut record: impl FnMut(Side, Doing, Span)) {
     let mut side = Side::Host;
@@ -157,6 +192,7 @@ fn intervals(thread: &Thread<'_>, mut record: impl FnMut(Side, Doing, Span)) {
             Step::Call { span, .. }
             | Step::Back { span, .. }
             | Step::Wait { span, .. }
+            | Step::Way { span, .. }
             | Step::State { span, .. } => *span,
             &Step::Start { time } | &Step::Counter { time, .. } | &Step::End { time } => Span {
                 begin: time,
@@ -178,6 +214,7 @@ fn intervals(thread: &Thread<'_>, mut record: impl FnMut(Side, Doing, Span)) {
                 side = callee.from;
             }
             Step::Wait { side, .. } => record(side, Doing::Waits, span),
+            Step::Way { side, .. } => record(side, Doing::Crosses, span),
             Step::Start { .. } | Step::Counter { .. } | Step::State { .. } | Step::End { .. } => {}
         }
     });

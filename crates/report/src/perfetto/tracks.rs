@@ -116,6 +116,25 @@ impl Tracks<'_, '_, '_> {
                 self.writer.begin(track, span.begin, event)?;
                 self.writer.end(track, span.end)
             }
+            Step::Way { span, side, hart } => {
+                let track = self.track(side);
+                let name = self.writer.event_name(match hart {
+                    Some(_) => "to a hart of the card",
+                    None => "from the card",
+                });
+                let hart = hart.map(|hart| Value::Number(hart.into()));
+                let hart = hart.map(|hart| self.writer.annotation("hart", hart));
+                let event = TrackEvent {
+                    name_iid: name,
+                    debug_annotations: hart
+                        .into_iter()
+                        .chain([self.picoseconds(span.duration())])
+                        .collect(),
+                    ..TrackEvent::default()
+                };
+                self.writer.begin(track, span.begin, event)?;
+                self.writer.end(track, span.end)
+            }
             Step::Counter {
                 time,
                 scope,

@@ -18,8 +18,8 @@ pub struct Translation<'a> {
     pub origin: Origin,
 }
 
-/// Of the function that starts at `entry`.
-pub fn of<'a>(real: Real, entry: u64, kept: &Kept<'a>) -> Translation<'a> {
+/// Of the function that starts at `entry`. What counts instructions is not kept.
+pub fn of<'a>(real: Real, entry: u64, counting: Counting, kept: &Kept<'a>) -> Translation<'a> {
     let mut made = Translation {
         finished: None,
         records: vec![],
@@ -29,6 +29,10 @@ pub fn of<'a>(real: Real, entry: u64, kept: &Kept<'a>) -> Translation<'a> {
     else {
         return made;
     };
+    if counting != Counting::None {
+        made.finished = at_its_place(real, range, counting);
+        return made;
+    }
     let mut whole = BTreeSet::new();
     // Each round has fewer addresses in two parts.
     while let Some(movable) = Movable::of(real, range.clone(), &whole) {
@@ -42,7 +46,7 @@ pub fn of<'a>(real: Real, entry: u64, kept: &Kept<'a>) -> Translation<'a> {
         }
     }
     made.origin = Origin::AtItsPlace;
-    made.finished = at_its_place(real, range);
+    made.finished = at_its_place(real, range, counting);
     made
 }
 
@@ -75,14 +79,14 @@ fn outcome<'a>(movable: &Movable, kept: &Kept<'a>, made: &mut Translation<'a>) -
 }
 
 /// At the addresses that it has in this link.
-fn at_its_place(real: Real, range: Range<u64>) -> Option<Finished> {
+fn at_its_place(real: Real, range: Range<u64>, counting: Counting) -> Option<Finished> {
     let source = Source {
         program: real.program,
         summary: real.summary,
         with_names: real.with_names,
     };
     let entry = range.start;
-    let (code, allocation) = source.allocated(range, entry, Counting::None)?;
+    let (code, allocation) = source.allocated(range, entry, counting)?;
     let trace = real.with_names;
     let finished = Emitter::run(&code, &allocation, Linkage::Module, entry, 0, trace).ok()?;
     finished.is_exact.then_some(finished)

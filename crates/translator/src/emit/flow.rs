@@ -309,6 +309,9 @@ impl Emitter<'_> {
 
     /// The guest's return address is in r11.
     fn check_return(&mut self, back: u64, results: u64) -> Emitted {
+        if self.code.is_back_at_calls {
+            self.note_return(back)?;
+        }
         let elsewhere = match self.linkage {
             Linkage::Process(_) => {
                 let expected = self.constant(back);
@@ -323,6 +326,14 @@ impl Emitter<'_> {
             }
         };
         self.a.jne(elsewhere)?;
+        if self.code.is_back_at_calls {
+            return Ok(());
+        }
+        self.note_return(back)
+    }
+
+    /// The guest's function may be entered here, behind a call.
+    fn note_return(&mut self, back: u64) -> Emitted {
         if let Linkage::Module = self.linkage
             && self.code.has_returns
         {

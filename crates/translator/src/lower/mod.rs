@@ -230,7 +230,7 @@ impl<'a> Lower<'a> {
             function,
             liveness,
             counting,
-            points: (counting == Counting::Budget).then(|| Points::of(function)),
+            points: counting.has_points().then(|| Points::of(function)),
             code: Code {
                 pinned,
                 in_hart,
@@ -631,9 +631,24 @@ impl<'a> Lower<'a> {
             && points.is_at((number, block), n)
         {
             let count = points.way(block, n);
-            let needed = points.needed(count);
+            let needed = match self.counting {
+                Counting::PastBudget if self.is_entered((number, block), n) => 1,
+                Counting::PastBudget => {
+                    self.push(Op::Count(count as i32), at.pc, vec![]);
+                    return;
+                }
+                _ => points.needed(count),
+            };
             self.push(Op::CountWithin { count, needed }, at.pc, vec![]);
             self.name_state(at.before, at.before);
+        }
+    }
+
+    /// May the function be entered in front of the `n`th instruction of a block?
+    fn is_entered(&self, (number, block): (usize, &function::Block), n: usize) -> bool {
+        match n.checked_sub(1) {
+            None => number == 0 || self.function.entries.contains(&number),
+            Some(before) => is_call(block.insns[before].1),
         }
     }
 
@@ -648,7 +663,7 @@ impl<'a> Lower<'a> {
         let count = match self.counting {
             Counting::None => 0,
             Counting::Retired => counted(block, n),
-            Counting::Budget => is_behind_left(block, n).into(),
+            Counting::Budget | Counting::PastBudget => is_behind_left(block, n).into(),
         };
         if count != 0 {
             self.push(Op::Count(count as i32), pc, vec![]);

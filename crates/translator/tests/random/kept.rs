@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Mutex;
 
-use flick_translator::{Ahead, Kept, Program};
+use flick_translator::{Ahead, Counting, Kept, Program};
 
 /// Of one link, by key.
 type Records = Vec<(u128, Vec<u8>)>;
@@ -20,8 +20,8 @@ pub fn linked(program: &(dyn Program + Sync), entries: &BTreeSet<u64>) -> Ahead 
     for (key, record) in last.iter().flatten() {
         kept.add(*key, record);
     }
-    let (clean, new) = Ahead::of(program, entries, false, &Kept::default());
-    let (again, made) = Ahead::of(program, entries, false, &kept);
+    let (clean, new) = Ahead::of(program, entries, false, Counting::None, &Kept::default());
+    let (again, made) = Ahead::of(program, entries, false, Counting::None, &kept);
     assert_eq!(format!("{again:?}"), format!("{clean:?}"));
     let new: Records = (new.records.into_iter())
         .map(|(key, record)| (key, record.into_owned()))

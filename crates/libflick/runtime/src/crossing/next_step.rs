@@ -18,4 +18,6 @@ pub enum Next {
     Translated = 5,
     /// Return to the translated code that has called and waits.
     Back = 6,
+    /// Call the host above frames of translated code that waits for it (`card/shown_frames.rs`).
+    CallAboveFrames = 7,
 }

@@ -90,6 +90,23 @@ pub fn depth(thread: &Thread, act: &Activation) -> Option<usize> {
     depth
 }
 
+/// Calls `visit` with the addresses to which the callers of the code that `act` is in are returned to,
+/// innermost first: of the NxP frames of this activation, `thread`'s innermost. False: some cannot be found.
+pub fn callers(thread: &Thread, act: &Activation, mut visit: impl FnMut(u64)) -> bool {
+    let mut is_whole = true;
+    // In front of a call of the host all frames are callers'.
+    let mut is_own = !act.in_host();
+    one(Some(thread), act, true, &mut |step| {
+        match step {
+            Step::Frame { .. } if std::mem::take(&mut is_own) => {}
+            Step::Frame { pc } => visit(pc + 1),
+            _ => is_whole = false,
+        }
+        true
+    });
+    is_whole
+}
+
 /// The frames of one activation. False: `visit` has had enough.
 fn one(
     thread: Option<&Thread>,

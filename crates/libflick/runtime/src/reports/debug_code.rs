@@ -20,7 +20,7 @@ use crate::modules::address_meaning::{self, Target};
 use crate::modules::{self, ModuleEntry};
 use crate::os::{fatal, host_library, own_file};
 use crate::thread::crossing_code;
-use crate::translation;
+use crate::translation::{self, shown_code};
 
 struct Library {
     make: Make,
@@ -68,7 +68,9 @@ pub fn make(module: &Module) -> Option<&'static Module> {
 /// module, which has debug information. The module is registered, with the record that [`record_of`]
 /// has, and none of its code has run.
 pub fn lead_pointers(module: &Module) {
-    let is_able = config::get().engine != Engine::Interpret && !crossing_code::counted();
+    let is_able = config::get().engine != Engine::Interpret
+        && !crossing_code::counted()
+        && !crossing_code::on_card();
     if !is_able || module.line_count == 0 || !is_wanted() {
         return;
     }
@@ -125,7 +127,7 @@ fn try_make(module: &Module) -> Result<&'static Module, String> {
     if !able {
         return Err("NxP code is interpreted".into());
     }
-    if crossing_code::counted() {
+    if crossing_code::counted() && !crossing_code::on_card() {
         return Err("its instructions are counted".into());
     }
     let library = LOADED.get_or_init(load).as_ref().map_err(String::clone)?;
@@ -164,9 +166,14 @@ fn request(module: &Module) -> Request {
             None => 0,
         }
     }
+    let (words, isa) = match crossing_code::on_card() {
+        true => (shown_code::words(), shown_code::isa()),
+        false => (translation::words::addresses(), 0),
+    };
     Request {
         module,
-        words: translation::words::addresses(),
+        words,
+        isa,
         host_call: crossing_code::host_call(),
         signature_call: crossing_code::signature_call(),
         xcall: crossing_code::xcall_address(),

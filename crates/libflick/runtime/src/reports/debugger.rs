@@ -18,7 +18,7 @@ struct Node {
     next: AtomicPtr<Node>,
 }
 
-/// Layout version 4; later fields go to the end.
+/// Layout version 7; later fields go to the end.
 #[repr(C)]
 pub struct Debugger {
     version: AtomicU64,
@@ -60,6 +60,13 @@ pub struct Debugger {
     near_called_by_signature: AtomicU64,
     /// Since version 6. The code of the crossings of the backend `card`: start and end of each.
     card_crossings: [AtomicU64; 4],
+    /// Since version 7. Where host functions come back to them above frames of translated code; 0: there are
+    /// no such frames.
+    card_called: [AtomicU64; 2],
+    /// Offset in the activation of the word that says on which tile it runs (`crossing/card/tile_place.rs`).
+    of_backend: AtomicU64,
+    /// Where the records of owners are, the bytes of one, names of tiles, how many, and the same of harts.
+    card: [AtomicU64; 6],
 }
 
 const _: () = assert!(offset_of!(Activation, context) == 0);
@@ -89,10 +96,13 @@ pub static __flick_debugger: Debugger = Debugger {
     near: [const { AtomicU64::new(0) }; 3],
     near_called_by_signature: AtomicU64::new(0),
     card_crossings: [const { AtomicU64::new(0) }; 4],
+    card_called: [const { AtomicU64::new(0) }; 2],
+    of_backend: AtomicU64::new(0),
+    card: [const { AtomicU64::new(0) }; 6],
 };
 
-/// Call once, before the first module is added.
-pub fn init() {
+/// Call once, before the first module is added. `card`: what there is to read of it, on a card.
+pub fn init(card: Option<[u64; 6]>) {
     let all = &__flick_debugger;
     let set = |field: &AtomicU64, value: u64| field.store(value, Ordering::Relaxed);
     set(
@@ -133,7 +143,13 @@ pub fn init() {
     {
         set(field, value);
     }
-    all.version.store(6, Ordering::Release);
+    if let Some(card) = card {
+        set(&all.of_backend, offset_of!(Activation, of_backend) as u64);
+        for (field, value) in all.card.iter().zip(card) {
+            set(field, value);
+        }
+    }
+    all.version.store(7, Ordering::Release);
 }
 
 /// The program may have a copy of the fast path now.
@@ -148,6 +164,18 @@ pub fn near_crossing() {
     {
         field.store(value, Ordering::Relaxed);
     }
+}
+
+/// There is code that harts of a card execute and a debugger shows.
+pub fn shown_code() {
+    let all = &__flick_debugger;
+    let called = crossing_code::called_on_card();
+    for (field, value) in all.card_called.iter().zip(called) {
+        field.store(value, Ordering::Relaxed);
+    }
+    all.hart_bias
+        .store(flick_translator::HART_BIAS as u64, Ordering::Relaxed);
+    translator();
 }
 
 /// The translator is there, if this process has one.

@@ -265,6 +265,14 @@ pub fn card_crossings() -> [u64; 4] {
     ]
 }
 
+/// Where host functions come back to them.
+pub fn called_on_card() -> [u64; 2] {
+    [
+        &raw const __flick_cross_card_called as u64,
+        &raw const __flick_cross_card_counted_called as u64,
+    ]
+}
+
 /// The address that NxP code returns to at the end of an activation.
 #[inline]
 pub fn return_address() -> u64 {

@@ -5,11 +5,11 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use flick_engine::vector::is_executed_alone;
-use flick_riscv::{Extension, Insn, Isa, illegal};
-use flick_translator::{Context, Counting, Lookup, Program, Summary, Target, Targets};
+use flick_riscv::{Insn, Isa, illegal};
+use flick_translator::{Context, Counting, Lookup, Program, Summary, Target, Targets, is_on_hart};
 
 use super::process_code::Process;
+use super::shown_code;
 use super::{STACK, TRANSLATOR, cannot_translate, hotness, make, on_signal_stack, perf};
 use crate::config::{self, Engine};
 use crate::memory::own_heaps;
@@ -92,7 +92,7 @@ unsafe extern "C" fn entry_for<const SET: usize>(_: *mut Context, target: u64) -
 }
 
 unsafe extern "C" fn entry_if_hot<const SET: usize>(_: *mut Context, target: u64) -> u64 {
-    match known(SET, target) {
+    match known(SET, target).or_else(|| shown_code::entry(target)) {
         Some(known) => known,
         None if hotness::is_hot(target) => translate(SET, target),
         None => 0,
@@ -127,6 +127,9 @@ fn translate(set: usize, target: u64) -> u64 {
     if !lasting && let Some(known) = known(set, address) {
         return known;
     }
+    if let Some(shown) = shown_code::called(address) {
+        return shown;
+    }
     // See `super::translate`.
     if on_signal_stack() {
         return 0;
@@ -157,7 +160,7 @@ fn translate(set: usize, target: u64) -> u64 {
 
 /// Does code that jumps to `target`, which means the code at `address`, have to leave its hart, perhaps? The
 /// code is the same on all tiles.
-fn may_be_elsewhere(target: u64, address: u64) -> bool {
+pub(super) fn may_be_elsewhere(target: u64, address: u64) -> bool {
     target != address && modules::belongs_to_tile(address)
 }
 
@@ -169,8 +172,7 @@ struct OnHart {
 impl OnHart {
     /// What the hart lacks is left to the interpreter, which finds that out.
     fn limited(&self, pc: u64, insn: Insn) -> Insn {
-        let reads_vectors = is_executed_alone(insn) && !self.isa.has(Extension::V);
-        if self.isa.has_insn(insn) && !reads_vectors {
+        if is_on_hart(self.isa, insn) {
             return insn;
         }
         // SAFETY: there is an instruction of so many bytes.

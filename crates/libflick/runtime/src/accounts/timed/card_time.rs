@@ -1,7 +1,7 @@
 //! The time of a thread whose NxP code runs on harts of a card (`docs/card.md`, "What is charged"). The
 //! card's machine has the same clock: a thread sends its descriptors at its own time, and goes on at the
 //! machine's when something comes from there.
-use super::state;
+use super::{hart_lanes, state, trace};
 
 /// What a thread's time goes to while its descriptor is under way.
 #[derive(Clone, Copy, Debug)]
@@ -24,14 +24,30 @@ pub fn now() -> u64 {
     u64::try_from(now.div_ceil(PICOSECOND)).unwrap_or(u64::MAX)
 }
 
-/// The calling thread goes on at this time, and has waited so long for a hart.
-pub fn goes_on_at(time: u64, waited: u64, way: Way) {
+/// The calling thread goes on at this time, on this hart or on the host, and has waited so long for a hart.
+pub fn goes_on_at(time: u64, waited: u64, way: Way, hart: Option<u32>) {
     // Who crosses in a timed run has one.
     if let Some(mut state) = state::if_any() {
         let left = until(time).saturating_sub(state.now());
         let waited = until(waited).min(left);
+        let before = state.now();
+        trace::way(&mut state, before, (left - waited, waited), hart);
         state.sums.waiting += waited;
         state.sums.card[way as usize] += left - waited;
+    }
+}
+
+/// The calling thread's code executes on a hart of this name from now on: that of the gate's function.
+pub fn begins_on(hart: u32, name: &[u8], gate: usize) {
+    if trace::enabled() {
+        hart_lanes::begins(hart, name, now(), gate);
+    }
+}
+
+/// It does not any longer.
+pub fn ends_on(hart: u32) {
+    if trace::enabled() {
+        hart_lanes::ends(hart, now());
     }
 }
 

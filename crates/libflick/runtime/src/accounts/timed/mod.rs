@@ -9,6 +9,7 @@ pub mod card_time;
 mod clock;
 pub mod crossing_costs;
 mod ended;
+mod hart_lanes;
 pub mod host_code;
 mod library;
 mod normal;

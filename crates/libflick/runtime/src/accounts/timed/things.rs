@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use std::sync::Mutex;
 
 use flick_abi::layout::Gate;
+use flick_events::trace::IDLE;
 use flick_timing::platform::PARTS;
 
 use crate::accounts::symbols;
@@ -23,6 +24,8 @@ pub enum Thing {
     Caller(u64),
     /// NxP code.
     Nxp(u64),
+    /// A hart of a card that executes no thread's code.
+    Idle,
 }
 
 static NUMBERS: Mutex<Option<HashMap<Thing, u32>>> = Mutex::new(None);
@@ -65,6 +68,7 @@ pub fn name(thing: Thing) -> Name {
                 .first()
                 .map_or(String::new(), |calls| calls.function.clone())
         }
+        Thing::Idle => IDLE.to_owned(),
         Thing::Caller(back) => symbols::caller(back as usize).function,
         Thing::Nxp(address) => {
             let mut found = Name::default();

@@ -86,6 +86,20 @@ pub fn wait(state: &mut State, now: u128, duration: u64, core: usize) {
     }
 }
 
+/// What the thread wants has been under way from `now` on, to a hart or to the host; then it has waited for the
+/// hart. Femtoseconds.
+pub fn way(state: &mut State, now: u128, (way, waited): (u128, u128), hart: Option<u32>) {
+    let Some(tracer) = &mut state.tracer else {
+        return;
+    };
+    let time = picoseconds(now);
+    tracer.put(|encoder| encoder.way(time, picoseconds(way), hart));
+    if let Some(hart) = hart.filter(|_| waited > 0) {
+        let time = picoseconds(now + way);
+        tracer.put(|encoder| encoder.wait(time, picoseconds(waited), hart));
+    }
+}
+
 /// Samples a residency on the NxP.
 pub struct ResidencySampler<'a> {
     tracer: &'a mut Option<Tracer>,

@@ -9,6 +9,7 @@ use flick_events::timed::Timed;
 use flick_events::trace::{self, Encoder, Side};
 use flick_timing::Calls;
 
+use super::hart_lanes;
 use super::setting::{self, picoseconds};
 use super::things;
 use crate::os::errno::{last_errno, set_errno};
@@ -67,7 +68,7 @@ pub fn lost() -> Option<String> {
 
 /// One block by one write, so that those of several threads do not mix. What follows one that had
 /// no room is not written: nobody could read it.
-fn write(block: &[u8]) {
+pub(super) fn write(block: &[u8]) {
     let file = FILE.load(Relaxed);
     if file < 0 || LOST.load(Relaxed) != 0 {
         return;
@@ -172,6 +173,7 @@ impl Tracer {
     /// The child of a fork is another process.
     pub fn forked(&mut self) {
         begin();
+        hart_lanes::forked();
         self.thread = 1;
         self.encoder.restart(std::process::id(), 1);
         self.busy = false;
@@ -179,6 +181,7 @@ impl Tracer {
 
     /// Names all that has a number and writes the totals, at the end of the process.
     pub fn finish(&mut self, now: u64, total: &Timed) {
+        hart_lanes::finish(now);
         for (thing, id) in things::take() {
             let name = things::name(thing);
             self.put(|encoder| {

@@ -10,10 +10,12 @@ use flick_abi::card_interface::{
 };
 use flick_abi::descriptor::Descriptor;
 use flick_engine::Hart;
+use flick_riscv::Isa;
 
 use crate::os::own_stack::OwnStack;
 use crate::os::{host_library, own_file};
 use crate::thread::vector_states;
+use crate::translation::shown_code;
 
 static STACK: OwnStack = OwnStack::new();
 static LOADED: OnceLock<&'static Functions> = OnceLock::new();
@@ -59,6 +61,7 @@ pub fn open(machine: &str, inject: &str, is_timed: bool) -> Result<(), String> {
         reason: [0; 512],
         reason_size: 0,
         vlen: 0,
+        isa: 0,
     };
     // SAFETY: the process has one thread that starts the runtime; the texts live as long as the call.
     if !STACK.call(|| unsafe { (functions.open)(&mut setup) }) {
@@ -66,6 +69,7 @@ pub fn open(machine: &str, inject: &str, is_timed: bool) -> Result<(), String> {
         return Err(String::from_utf8_lossy(reason).into_owned());
     }
     vector_states::prefer(setup.vlen);
+    shown_code::set_isa(Isa::from_bits(setup.isa));
     LOADED.get_or_init(|| functions);
     Ok(())
 }

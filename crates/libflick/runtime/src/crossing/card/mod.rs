@@ -7,6 +7,7 @@ mod lent_code;
 mod ordered;
 mod owner;
 mod report;
+pub(super) mod shown_frames;
 mod tile_place;
 mod tiles;
 mod token;
@@ -42,6 +43,7 @@ use crate::thread::entered::Entered;
 use card_library::Machine;
 use lent_code::{BREAKPOINT, End, ILLEGAL, Lent, Meaning, Spent, fcsr, meaning};
 use owner::Owner;
+use shown_frames::above_frames;
 use tile_place::{BEGINS, MOVED, Place, RESTORED, RETURNED, how, set_how};
 use token::{Come, Loan, Turn};
 
@@ -71,6 +73,13 @@ pub fn init(config: &Config) {
     hints::init();
     fault_report::set_card(tiles::have_instruction);
     crossing_code::enter_card();
+}
+
+/// What a debugger's script reads of it: see [`tiles::names`] and [`owner::records`].
+pub fn shown() -> [u64; 6] {
+    let [tiles, tile_count, harts, hart_count] = tiles::names();
+    let [owners, size] = owner::records();
+    [owners, size, tiles, tile_count, harts, hart_count]
 }
 
 /// The signal mask of a thread that forks, while it has the token.
@@ -240,14 +249,14 @@ fn answer<A: Accounts>(
             // The card has not seen yet that the thread has left its code, or the thread leaves its hart.
             Come::Message { message, time } if is_busy(message) => {
                 token::leave(turn);
-                goes_on_at::<A>(time, 0, Way::To);
+                goes_on_at::<A>(time, 0, Way::To, None);
                 // What was refused has not changed the card's registers.
                 owner.keep(place.tile, 0);
                 come = request::<A>(act, owner, *place, turn);
             }
             Come::Message { message, time } => {
                 token::leave(turn);
-                goes_on_at::<A>(time, 0, Way::From);
+                goes_on_at::<A>(time, 0, Way::From, None);
                 let Some(tile) = goes_to(message, *place) else {
                     set_how(act, RESTORED);
                     return Err(event(act, message));
@@ -263,7 +272,11 @@ fn answer<A: Accounts>(
                 time,
                 waited,
             } => {
-                goes_on_at::<A>(time, waited, Way::To);
+                goes_on_at::<A>(time, waited, Way::To, Some(hart));
+                if A::COUNT {
+                    let gate = std::ptr::from_ref(act.gate()) as usize;
+                    card_time::begins_on(hart, tiles::hart_name(hart).to_bytes(), gate);
+                }
                 let begins = (A::COUNT && how(act) == BEGINS).then(|| RanRow {
                     calls: 1,
                     ..ran(act, *place, hart)
@@ -311,6 +324,9 @@ fn give_back<A: Accounts>(
     turn: &Turn,
 ) -> Option<(u64, u64)> {
     let executed = lent_code::executed(act, (loan.hart(), end), spent);
+    if A::COUNT {
+        card_time::ends_on(loan.hart());
+    }
     let is_lacking = A::COUNT && executed.cause == ILLEGAL;
     let row = A::COUNT.then(|| RanRow {
         instructions: spent.instructions,
@@ -333,13 +349,13 @@ fn go_into(act: &mut Entered, translated: u64) -> Event {
     thread.set_frm(0);
     let limit = thread.host_stack.limit_at(act.address() as usize);
     act.context.host_limit = limit as u64;
-    Event::Enter(translated)
+    Event::Enter(shown_frames::enter_by(act, translated))
 }
 
 /// The thread goes on at this time, if it has one, and has waited so long for a hart.
-fn goes_on_at<A: Accounts>(time: u64, waited: u64, way: Way) {
+fn goes_on_at<A: Accounts>(time: u64, waited: u64, way: Way, hart: Option<u32>) {
     if A::COUNT {
-        card_time::goes_on_at(time, waited, way);
+        card_time::goes_on_at(time, waited, way, hart);
     }
 }
 
@@ -465,19 +481,25 @@ macro_rules! entries {
         /// The host function that NxP code called has returned.
         pub(crate) unsafe extern "C" fn $resume(mut act: Entered) -> Next {
             set_how(&mut act, RETURNED);
-            step::host_returned::<Card<$accounts>>(act)
+            // What has waited is entered anew.
+            act.call.waits = 0;
+            let at = act.address();
+            above_frames(at, step::host_returned::<Card<$accounts>>(act))
         }
 
         /// Translated code has come back, with all registers in the hart.
         pub(crate) unsafe extern "C" fn $left(act: Entered, reason: u64) -> Next {
-            step::go::<Card<$accounts>>(act, Reason::from(reason))
+            let at = act.address();
+            above_frames(at, step::go::<Card<$accounts>>(act, Reason::from(reason)))
         }
 
         /// A landing pad of NxP code: `landing` is set, `results` has its values.
         pub(crate) unsafe extern "C" fn $land(mut act: Entered) -> Next {
             set_how(&mut act, RESTORED);
+            let at = act.address();
             // SAFETY: an unwinder has come to this frame.
-            step::go_on::<Card<$accounts>>(act, |act| unsafe { unwinding::leave_frames(act) })
+            let restore = |act: &mut Activation| unsafe { unwinding::leave_frames(act) };
+            above_frames(at, step::go_on::<Card<$accounts>>(act, restore))
         }
 
         /// The second return of `setjmp`.
@@ -487,7 +509,9 @@ macro_rules! entries {
             value: c_int,
         ) -> Next {
             set_how(&mut act, RESTORED);
-            step::go_on::<Card<$accounts>>(act, |act| returns_twice::restore(act, to, value))
+            let at = act.address();
+            let restore = |act: &mut Activation| returns_twice::restore(act, to, value);
+            above_frames(at, step::go_on::<Card<$accounts>>(act, restore))
         }
     };
 }
@@ -500,7 +524,7 @@ pub(crate) unsafe extern "C" fn enter(act: *mut Activation) -> Next {
     // SAFETY: the crossing passes its own frame.
     unsafe {
         (*act).of_backend = BEGINS;
-        step::start::<Card<Closed>>(act)
+        above_frames(act, step::start::<Card<Closed>>(act))
     }
 }
 
@@ -510,6 +534,6 @@ pub(crate) unsafe extern "C" fn enter_counted(act: *mut Activation) -> Next {
     unsafe {
         gate_counts::count((*act).gate);
         (*act).of_backend = BEGINS;
-        step::start::<Card<Open>>(act)
+        above_frames(act, step::start::<Card<Open>>(act))
     }
 }

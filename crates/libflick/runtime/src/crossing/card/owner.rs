@@ -12,8 +12,11 @@ use crate::accounts::timed::{card_time, order};
 use crate::os::fatal;
 use crate::os::signal_mask::BlockedSignals;
 
-/// What an owner knows of itself. Its thread alone uses it.
+/// What an owner knows of itself. Its thread alone uses it, and a debugger's script reads it.
+#[repr(C)]
 struct Own {
+    /// The thread, as the kernel numbers it; 0: none.
+    thread: Cell<u64>,
     /// The hart that it executes on, if its code was not interrupted for good: [`Loan::word`].
     loan: Cell<u64>,
     /// The last hint of its code.
@@ -29,6 +32,7 @@ unsafe impl Sync for All {}
 
 static ALL: All = All([const {
     Own {
+        thread: Cell::new(0),
         loan: Cell::new(0),
         hint: Cell::new(0),
         kept: [const { Cell::new(0) }; HOST_TILES],
@@ -65,6 +69,12 @@ fn key() -> libc::pthread_key_t {
 unsafe extern "C" fn thread_ends(value: *mut c_void) {
     let _blocked = BlockedSignals::new();
     Owner(value as usize as u32 - 1).end();
+}
+
+/// For a debugger's script: where the records of owners are, and the bytes of one. It begins with its thread and
+/// with its loan.
+pub fn records() -> [u64; 2] {
+    [ALL.0.as_ptr() as u64, size_of::<Own>() as u64]
 }
 
 /// Keeps others out of the machine, until [`token::release`].
@@ -109,7 +119,10 @@ impl Owner {
         };
         // SAFETY: as above.
         unsafe { libc::pthread_setspecific(key(), (slot + 1) as usize as *const c_void) };
-        Self(slot)
+        let owner = Self(slot);
+        // SAFETY: gettid(2) cannot fail.
+        owner.own().thread.set(unsafe { libc::gettid() } as u64);
+        owner
     }
 
     /// The calling thread, whose owner this is, ends. True.
@@ -117,6 +130,7 @@ impl Owner {
         self.leave_code();
         self.own().kept.iter().for_each(|kept| kept.set(0));
         self.set_hint(0);
+        self.own().thread.set(0);
         // SAFETY: the key is made.
         unsafe { libc::pthread_setspecific(key(), std::ptr::null()) };
         ordered::end(self.0, card_time::now());

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
 use flick_abi::card::hint;
-use flick_abi::card_interface::{TileChoice, TileRow};
+use flick_abi::card_interface::{HartRow, TileChoice, TileRow};
 use flick_abi::layout::{GATE_TILE, GATE_TILE_BY_FILE, Gate};
 use flick_riscv::{Extension, Isa};
 
@@ -69,7 +69,56 @@ pub fn init(machine: &mut Machine) {
             isas: isas.map(|&bits| Isa::from_bits(bits)).collect(),
         });
     }
+    let mut harts = Vec::new();
+    let mut row = HartRow::default();
+    while machine.hart(harts.len(), &mut row) {
+        let name = row.name.get(..row.name_size).unwrap_or_default();
+        harts.push(CString::new(name).unwrap_or_default());
+    }
     TILES.get_or_init(|| all);
+    NAMES.get_or_init(|| Names::of(harts));
+}
+
+/// Names for a debugger's script, as C strings: of tiles and of harts, by their numbers.
+struct Names {
+    harts: Vec<CString>,
+    all: [Vec<*const c_char>; 2],
+}
+
+// SAFETY: the pointers lead to strings that live as long as the process.
+unsafe impl Send for Names {}
+// SAFETY: as above.
+unsafe impl Sync for Names {}
+
+static NAMES: OnceLock<Names> = OnceLock::new();
+
+impl Names {
+    fn of(harts: Vec<CString>) -> Self {
+        let tiles = all().iter().map(|tile| usize::from(tile.number) + 1);
+        let mut names = vec![c"".as_ptr(); tiles.max().unwrap_or(0)];
+        for tile in all() {
+            names[usize::from(tile.number)] = tile.name.as_ptr();
+        }
+        let of_harts = harts.iter().map(|name| name.as_ptr()).collect();
+        Self {
+            harts,
+            all: [names, of_harts],
+        }
+    }
+}
+
+/// The name of a hart, with its tile's.
+pub fn hart_name(hart: u32) -> &'static CStr {
+    let names = NAMES.get().and_then(|names| names.harts.get(hart as usize));
+    names.map_or(c"", CString::as_c_str)
+}
+
+/// For a debugger's script: where pointers to the names of tiles are, how many, and the same of harts.
+pub fn names() -> [u64; 4] {
+    let all = NAMES.get().map(|names| &names.all);
+    let place = |n: usize| all.map_or((0, 0), |all| (all[n].as_ptr() as u64, all[n].len() as u64));
+    let (tiles, harts) = (place(0), place(1));
+    [tiles.0, tiles.1, harts.0, harts.1]
 }
 
 fn all() -> &'static [Tile] {

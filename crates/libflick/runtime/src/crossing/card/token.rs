@@ -25,12 +25,15 @@ use crate::accounts::timed::order::{self, MachineTurn};
 use crate::os::system_call::system_call;
 use crate::os::thread_clock;
 use crate::thread::activation::Activation;
+use crate::translation::shown_code;
 
 /// A lent owner that does not come back in this time has gone to sleep, or has left its code. If it has used
 /// the processor meanwhile, it may be in its code.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// For one that uses the processor, so many times that.
 const MOST_PATIENCE: u32 = 10;
+/// The same where a debugger may stop it, or let it alone go on.
+const PATIENCE_IN_DEBUGGER: u32 = 500;
 
 /// Between two looks of a thread that forks at the token.
 const PAUSE: Duration = Duration::from_micros(50);
@@ -627,6 +630,9 @@ impl Patience {
         let is_same = lent == seen;
         let times = if is_same { times + 1 } else { 0 };
         self.seen = (lent, used, times);
+        if shown_code::is_on() {
+            return times < PATIENCE_IN_DEBUGGER;
+        }
         is_same && used != before && times < MOST_PATIENCE
     }
 }

@@ -1,0 +1,65 @@
+//! The harts of a card in the trace of a timed run: which function's code each executes, over time. A hart is a
+//! thread of the trace with a number of its own ([`FIRST_HART`]), beside the process's threads.
+use std::sync::Mutex;
+
+use flick_events::trace::{Encoder, FIRST_HART, MIN_BUFFER};
+
+use super::things::{Thing, number};
+use super::tracer;
+use crate::locks::bounded::{self, held};
+
+/// A hart that has executed code of a thread.
+struct Lane {
+    hart: u32,
+    encoder: Encoder<'static>,
+}
+
+static LANES: Mutex<Vec<Lane>> = Mutex::new(Vec::new());
+
+/// A hart's code of the gate's function begins at this time, in picoseconds. Who changes what harts do has the
+/// turn, so that the times of a hart ascend.
+pub fn begins(hart: u32, name: &[u8], time: u64, gate: usize) {
+    put((hart, name), time, Thing::Gate(gate));
+}
+
+/// It ends.
+pub fn ends(hart: u32, time: u64) {
+    put((hart, b""), time, Thing::Idle);
+}
+
+fn put((hart, name): (u32, &[u8]), time: u64, thing: Thing) {
+    if !tracer::enabled() {
+        return;
+    }
+    // A signal handler that interrupts this is left out.
+    let Some(mut lanes) = bounded::lock(&LANES) else {
+        return;
+    };
+    let at = match lanes.iter().position(|lane| lane.hart == hart) {
+        Some(at) => at,
+        None => {
+            let buffer = Box::leak(vec![0; MIN_BUFFER].into_boxed_slice());
+            let mut encoder = Encoder::new(buffer, std::process::id(), FIRST_HART + hart);
+            encoder.thread_start(0, name);
+            lanes.push(Lane { hart, encoder });
+            lanes.len() - 1
+        }
+    };
+    let id = number(thing);
+    let encoder = &mut lanes[at].encoder;
+    encoder.with(tracer::write, |encoder| encoder.state(time, id));
+}
+
+/// The child of a fork has harts of its own.
+pub fn forked() {
+    held(&LANES).clear();
+}
+
+/// Writes what is left of them, at the end of the process, at this time.
+pub fn finish(time: u64) {
+    for lane in held(&LANES).iter_mut() {
+        lane.encoder
+            .with(tracer::write, |encoder| encoder.thread_end(time));
+        lane.encoder.flush(tracer::write);
+    }
+}
