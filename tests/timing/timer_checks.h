@@ -14,7 +14,7 @@
 
 // What forms wait for, and what they compute for. Nanoseconds.
 #ifdef PLAIN
-#define UNIT 20000000L
+#define UNIT 100000000L
 #define WORK 20000000L
 #else
 #define UNIT SECOND

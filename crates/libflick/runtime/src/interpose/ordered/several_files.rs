@@ -42,7 +42,7 @@ fn wait(here: &Here, deadline: Option<u64>, look: impl Fn(c_int) -> bool) -> Wai
     Waited::Ready
 }
 
-/// The same with another mask, of `mask` bytes that are not 0: who it lets through ends the waiting.
+/// The same with another mask, if there is one: a signal that it lets through ends the waiting.
 fn wait_with_mask(
     here: &Here,
     deadline: Option<u64>,
