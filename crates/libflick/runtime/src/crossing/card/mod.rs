@@ -4,6 +4,7 @@ mod card_failure;
 mod card_library;
 mod hints;
 mod lent_code;
+mod messages;
 mod ordered;
 mod owner;
 mod report;
@@ -16,14 +17,9 @@ use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flick_abi::card::ThreadState;
 use flick_abi::card_interface::RanRow;
-use flick_abi::descriptor::{
-    Answer, DESCRIPTOR_CALL, DESCRIPTOR_CALL_IN_FULL, DESCRIPTOR_CALL_OF_INTEGERS,
-    DESCRIPTOR_FAULT, DESCRIPTOR_RESUME, DESCRIPTOR_RETURN, DESCRIPTOR_YIELD, Descriptor,
-};
-use flick_abi::layout::{GATE_VARIADIC, JumpTarget};
-use flick_engine::{Cause, Exit, Trap};
+use flick_abi::layout::JumpTarget;
+use flick_engine::Exit;
 use flick_translator::Reason;
 
 use super::backend::{Backend, Event};
@@ -33,7 +29,6 @@ use crate::accounts::hook::{Accounts, Closed, Open};
 use crate::accounts::timed::card_time::{self, Way};
 use crate::accounts::{gate_counts, stats};
 use crate::config::Config;
-use crate::modules::signatures;
 use crate::os::fatal;
 use crate::os::signal_mask::{self, BlockedSignals};
 use crate::reports::fault_report;
@@ -41,16 +36,12 @@ use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
 use card_library::Machine;
-use lent_code::{BREAKPOINT, End, ILLEGAL, Lent, Meaning, Spent, fcsr, meaning};
+use lent_code::{End, ILLEGAL, Lent, Meaning, Spent, meaning};
+use messages::{event, goes_to, is_busy, write_request};
 use owner::Owner;
 use shown_frames::above_frames;
-use tile_place::{BEGINS, MOVED, Place, RESTORED, RETURNED, how, set_how};
+use tile_place::{BEGINS, Place, RESTORED, RETURNED, how, set_how};
 use token::{Come, Loan, Turn};
-
-const RA: usize = 1;
-const SP: usize = 2;
-const T2: usize = 7;
-const A0: usize = 10;
 
 /// Makes the card, or ends the program. Call before gates get their targets.
 pub fn init(config: &Config) {
@@ -359,23 +350,6 @@ fn goes_on_at<A: Accounts>(time: u64, waited: u64, way: Way, hart: Option<u32>) 
     }
 }
 
-/// Is the request to be made again?
-fn is_busy(message: &Descriptor) -> bool {
-    message.kind == DESCRIPTOR_RETURN && message.error == flick_abi::card::Error::Busy as u32
-}
-
-/// The other tile on which an activation goes on after this message.
-fn goes_to(message: &Descriptor, place: Place) -> Option<u16> {
-    let error = u64::from(message.error);
-    match message.kind {
-        DESCRIPTOR_FAULT if error == ILLEGAL => place.for_instruction(message.address as u32),
-        // Its hart has not waited for it, and none is idle.
-        DESCRIPTOR_RETURN if error == flick_abi::card::Error::Again as u64 => Some(place.own),
-        DESCRIPTOR_YIELD => Some(place.own),
-        _ => None,
-    }
-}
-
 /// An activation begins or goes on, at the thread's time.
 fn request<A: Accounts>(act: &mut Entered, owner: Owner, place: Place, turn: &Turn) -> Come {
     let tile = place.tile;
@@ -385,94 +359,6 @@ fn request<A: Accounts>(act: &mut Entered, owner: Owner, place: Place, turn: &Tu
     ordered::cross(owner.slot(), time, turn, |to, registers| {
         write_request(act, (owner, place, is_kept), to, registers);
     })
-}
-
-/// Writes the descriptor, and the activation's registers, if the card needs them.
-fn write_request(
-    act: &mut Entered,
-    (owner, place, is_kept): (Owner, Place, bool),
-    to: &mut Descriptor,
-    registers: &mut ThreadState,
-) {
-    let fcsr = fcsr(&mut act.context.hart);
-    let hart = &act.context.hart;
-    *to = Descriptor {
-        process: token::process(),
-        tile: place.tile,
-        owner: token::owner(owner.slot()),
-        activation: act.address() as u64,
-        pc: hart.pc,
-        sp: hart.x[SP],
-        fcsr: fcsr as u32,
-        ..Descriptor::new(DESCRIPTOR_CALL)
-    };
-    to.ints.copy_from_slice(&hart.x[A0..A0 + 8]);
-    to.floats.copy_from_slice(&hart.f[A0..A0 + 8]);
-    let how = how(act);
-    match how {
-        // A function with dots gets more than the registers of a descriptor.
-        BEGINS if act.gate().flags & GATE_VARIADIC == 0 => {
-            to.address = hart.x[RA];
-            if !signatures::has_float_arguments(act.gate()) {
-                to.kind = DESCRIPTOR_CALL_OF_INTEGERS;
-            }
-        }
-        RETURNED if is_kept => to.kind = DESCRIPTOR_RETURN,
-        _ => {
-            (registers.pc, registers.f, registers.fcsr) = (hart.pc, hart.f, fcsr);
-            registers.x.copy_from_slice(&hart.x[1..]);
-            let (kind, returns_to) = match how {
-                BEGINS => (DESCRIPTOR_CALL_IN_FULL, hart.x[RA]),
-                MOVED => (DESCRIPTOR_CALL_IN_FULL, crossing_code::return_address()),
-                _ => (DESCRIPTOR_RESUME, 0),
-            };
-            let registers = std::ptr::from_ref(registers) as u64;
-            *to = to.in_full(
-                (kind, registers),
-                returns_to,
-                place.is_guest(),
-                owner.hint(),
-            );
-        }
-    }
-}
-
-/// What a message from the card says of `act`.
-fn event(act: &mut Entered, message: &Descriptor) -> Event {
-    let hart = &mut act.context.hart;
-    match message.answer() {
-        Some(Answer::Return) => {
-            hart.x[A0..A0 + 8].copy_from_slice(&message.ints);
-            hart.f[A0..A0 + 8].copy_from_slice(&message.floats);
-            Event::Return
-        }
-        Some(Answer::Call) => {
-            hart.x[A0..A0 + 8].copy_from_slice(&message.ints);
-            hart.f[A0..A0 + 8].copy_from_slice(&message.floats);
-            hart.pc = message.pc;
-            let target = match message.pc == crossing_code::xcall_address() {
-                true => hart.x[T2],
-                false => message.pc,
-            };
-            Event::HostCall {
-                target,
-                pc: message.pc,
-            }
-        }
-        Some(Answer::Fault { cause, value }) => Event::Fault(match u64::from(cause) {
-            ILLEGAL => Exit::Illegal { bits: value as u32 },
-            BREAKPOINT => Exit::Ebreak,
-            cause => {
-                let is_load = cause == Cause::LoadMisaligned as u64;
-                let cause = match is_load {
-                    true => Cause::LoadMisaligned,
-                    false => Cause::StoreMisaligned,
-                };
-                Exit::Trap(Trap { cause, addr: value })
-            }
-        }),
-        None | Some(Answer::Yield) => card_failure::refused(message, act.gate()),
-    }
 }
 
 /// What a crossing's assembly calls, which passes its own frame.
