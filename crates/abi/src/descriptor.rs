@@ -401,7 +401,15 @@ mod tests {
     fn good_requests() {
         let mut all = call();
         let returns_to = all.address;
-        assert_eq!(all.request(1), Ok(Request::Call { returns_to }));
+        let called = |has_floats| {
+            Ok(Request::Call {
+                returns_to,
+                has_floats,
+            })
+        };
+        assert_eq!(all.request(1), called(true));
+        all.kind = DESCRIPTOR_CALL_OF_INTEGERS;
+        assert_eq!(all.request(1), called(false));
         all.kind = DESCRIPTOR_RETURN;
         // The kernel has the stack pointer.
         all.sp = 7;
@@ -437,7 +445,7 @@ mod tests {
             let expected = (Error::NotFound, false);
             assert_eq!(refused(|all| all.owner = owner), expected);
         }
-        for kind in [0, DESCRIPTOR_FAULT, 7, u32::MAX] {
+        for kind in [0, DESCRIPTOR_FAULT, DESCRIPTOR_YIELD, u32::MAX] {
             assert_eq!(refused(|all| all.kind = kind), (Error::Invalid, true));
         }
         for pc in [0, HOST_END, u64::MAX] {
