@@ -39,6 +39,7 @@ use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
 use card_library::Machine;
+use hints::Taken;
 use lent_code::{BREAKPOINT, End, ILLEGAL, Lent, Meaning, Spent, fcsr, meaning};
 use owner::Owner;
 use tile_place::{BEGINS, MOVED, Place, RESTORED, RETURNED, how, set_how};
@@ -214,7 +215,11 @@ fn come_back<A: Accounts>(
     let mut behind = Behind::default();
     let (mut end, mut tile) = (end, None);
     if matches!(end, End::Hints) {
-        (end, tile) = hints::take(act, owner, *place);
+        (end, tile) = match hints::take(act, owner, *place) {
+            Taken::Refused => (End::Budget, None),
+            Taken::Here(what) => (End::Hint(what), None),
+            Taken::On(tile) => (End::Moves, Some(tile)),
+        };
         behind.pc = Some(act.context.hart.pc);
     }
     behind.lacking = give_back::<A>(act, *place, (loan, end, spent), turn);
