@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 
 use flick_abi::card::hint;
 
-use super::lent_code::End;
 use super::owner::Owner;
 use super::tile_place::Place;
 use super::tiles;
@@ -40,31 +39,36 @@ pub fn is_call(target: u64) -> bool {
     ADDRESS.get() == Some(&target)
 }
 
-/// Code has called the function with the registers of `act`, and goes on behind the call. How it leaves its
-/// hart, and for which tile.
-pub fn take(act: &mut Entered, owner: Owner, place: Place) -> (End, Option<u16>) {
-    let what = act.context.hart.x[A0] & u64::from(u32::MAX);
+/// What becomes of code that has given a hint.
+pub enum Taken {
+    /// It goes on as before: no hart has what it says.
+    Refused,
+    /// The kernel of its tile gets this hint.
+    Here(u64),
+    /// It goes on on another tile.
+    On(u16),
+}
+
+/// Code has called the function with the registers of `act`, and goes on behind the call.
+pub fn take(act: &mut Entered, owner: Owner, place: Place) -> Taken {
     let hart = &mut act.context.hart;
+    let what = hart.x[A0] & u64::from(u32::MAX);
     (hart.pc, hart.x[A0]) = (hart.x[RA], 0);
+    let is_known = what & !ALL == 0;
     let tile = match what {
         hint::GENERAL => Some(place.own),
-        _ if what & !ALL == 0 => tiles::for_hint(what, place.tile, place.own),
+        _ if is_known => tiles::for_hint(what, place.tile, place.own),
         _ => None,
     };
-    match tile {
-        Some(tile) => {
-            owner.set_hint(what);
-            match tile == place.tile {
-                true => (End::Hint(what), None),
-                false => (End::Moves, Some(tile)),
-            }
-        }
-        None => {
-            act.context.hart.x[A0] = -1_i64 as u64;
-            let is_known = what & !ALL == 0;
-            set_errno(if is_known { libc::ENOENT } else { libc::EINVAL });
-            (End::Budget, None)
-        }
+    let Some(tile) = tile else {
+        hart.x[A0] = -1_i64 as u64;
+        set_errno(if is_known { libc::ENOENT } else { libc::EINVAL });
+        return Taken::Refused;
+    };
+    owner.set_hint(what);
+    match tile == place.tile {
+        true => Taken::Here(what),
+        false => Taken::On(tile),
     }
 }
 

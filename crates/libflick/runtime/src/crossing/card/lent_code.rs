@@ -28,7 +28,6 @@ use crate::crossing::step;
 use crate::modules::address_meaning::Target;
 use crate::thread::crossing_code;
 use crate::thread::entered::Entered;
-use crate::thread::vector_states;
 use crate::translation;
 
 const T2: usize = 7;
@@ -115,14 +114,6 @@ pub struct Spent {
     pub time: u64,
 }
 
-/// A hart's ISA, as the code sees it: registers of another size cannot hold the thread's.
-pub fn limited(isa: Isa) -> Isa {
-    match isa.vlen() == Some(vector_states::vlen()) {
-        true => isa,
-        false => isa.without_vectors(),
-    }
-}
-
 /// A hart that is lent to an activation.
 #[derive(Clone, Copy)]
 pub struct Lent {
@@ -136,7 +127,7 @@ impl Lent {
     /// The hart of this loan is lent to `act`. In [`Context::retired`](flick_translator::Context::retired) is
     /// the negative of what is left, but in timed runs.
     pub fn begin<A: Accounts>(act: &mut Entered, loan: Loan, budget: u64, isa: Isa) -> Self {
-        let (mark, isa) = (loan.mark(), limited(isa));
+        let (mark, isa) = (loan.mark(), tiles::limited(isa));
         // A hart that comes back early is lent again.
         let budget = if is_timed::<A>() {
             budget
@@ -159,7 +150,7 @@ impl Lent {
             mark,
             budget: word & MOST_BUDGET,
             // It is of no use if the hart was given back meanwhile.
-            isa: limited(token::lent_isa(Owner::of_thread().slot())),
+            isa: tiles::limited(token::lent_isa(Owner::of_thread().slot())),
         })
     }
 

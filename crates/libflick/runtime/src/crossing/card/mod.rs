@@ -36,6 +36,7 @@ use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
 use card_library::Machine;
+use hints::Taken;
 use lent_code::{End, ILLEGAL, Lent, Meaning, Spent, meaning};
 use messages::{event, goes_to, is_busy, write_request};
 use owner::Owner;
@@ -215,7 +216,11 @@ fn come_back<A: Accounts>(
     let mut behind = Behind::default();
     let (mut end, mut tile) = (end, None);
     if matches!(end, End::Hints) {
-        (end, tile) = hints::take(act, owner, *place);
+        (end, tile) = match hints::take(act, owner, *place) {
+            Taken::Refused => (End::Budget, None),
+            Taken::Here(what) => (End::Hint(what), None),
+            Taken::On(tile) => (End::Moves, Some(tile)),
+        };
         behind.pc = Some(act.context.hart.pc);
     }
     behind.lacking = give_back::<A>(act, *place, (loan, end, spent), turn);

@@ -9,14 +9,13 @@ use flick_abi::layout::{GATE_TILE, GATE_TILE_BY_FILE, Gate};
 use flick_riscv::{Extension, Isa};
 
 use super::card_library::Machine;
-use super::lent_code;
 use crate::config;
 use crate::heap::{blocks, exports, tile_heaps};
 use crate::memory;
 use crate::modules;
 use crate::os::errno::set_errno;
 use crate::os::fatal;
-use crate::thread::{Current, crossing_code};
+use crate::thread::{Current, crossing_code, vector_states};
 
 /// A tile.
 struct Tile {
@@ -30,7 +29,7 @@ struct Tile {
 impl Tile {
     fn has(&self, bits: u32) -> bool {
         let mut isas = self.isas.iter();
-        isas.any(|&isa| flick_engine::has_instruction(lent_code::limited(isa), bits))
+        isas.any(|&isa| flick_engine::has_instruction(limited(isa), bits))
     }
 
     /// Has one of its harts what a hint says?
@@ -45,10 +44,18 @@ impl Tile {
             ),
         ];
         self.isas.iter().any(|&isa| {
-            let isa = lent_code::limited(isa);
+            let isa = limited(isa);
             let has = |some: &[Extension]| some.iter().any(|&one| isa.has(one));
             all.iter().all(|(bit, some)| what & bit == 0 || has(some))
         })
+    }
+}
+
+/// A hart's ISA, as the code sees it: registers of another size cannot hold the thread's.
+pub fn limited(isa: Isa) -> Isa {
+    match isa.vlen() == Some(vector_states::vlen()) {
+        true => isa,
+        false => isa.without_vectors(),
     }
 }
 
