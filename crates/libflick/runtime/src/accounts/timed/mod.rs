@@ -81,6 +81,7 @@ pub fn init(name: &str) {
 extern "C" fn forked() {
     queue::forget();
     order::forked();
+    hart_lanes::forked();
     state::forked();
 }
 
