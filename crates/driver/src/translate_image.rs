@@ -35,11 +35,11 @@ pub fn translate_with_origins(linked: &Linked) -> Translated {
     translate_as(&Image::of(linked), true, Counting::None, &Kept::default()).0
 }
 
-/// Code for harts of a card that have these instructions at least, with a debugger: it leaves to the
-/// interpreter what they may lack ([`Counting::PastBudget`]).
-pub fn translate_for_harts(linked: &Linked, isa: Isa) -> Translated {
+/// Code for harts of a card that have these instructions at least ([`Isa::bits`]), with a debugger: it leaves to
+/// the interpreter what they may lack ([`Counting::PastBudget`]).
+pub fn translate_for_harts(linked: &Linked, isa: u64) -> Translated {
     let image = Image {
-        isa: Some(isa),
+        isa: Some(Isa::from_bits(isa)),
         ..Image::of(linked)
     };
     let has_origins = !linked.lines.rows.is_empty();

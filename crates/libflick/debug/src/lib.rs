@@ -35,7 +35,6 @@ use flick_abi::names;
 use flick_driver::{translate_for_harts, translate_image};
 use flick_image::linked::Target;
 use flick_image::{Linked, write};
-use flick_riscv::Isa;
 
 use mappings::{Mapping, Mappings};
 use module_file::module_file;
@@ -155,7 +154,7 @@ unsafe fn make(request: &Request) -> Result<Made, String> {
     }
     let translated = match request.isa {
         0 => translate_image(&linked),
-        isa => translate_for_harts(&linked, Isa::from_bits(isa)),
+        isa => translate_for_harts(&linked, isa),
     };
     let object = write::code_object(&linked, rv64, &translated)
         .map_err(|_| "its code does not fit into an object")?;

@@ -9,11 +9,11 @@ use flick_riscv::{Insn, Isa, illegal};
 use flick_translator::{Context, Counting, Lookup, Program, Summary, Target, Targets, is_on_hart};
 
 use super::process_code::Process;
-use super::shown_code;
+use super::shown_code::{self, may_be_elsewhere};
 use super::{STACK, TRANSLATOR, cannot_translate, hotness, make, on_signal_stack, perf};
 use crate::config::{self, Engine};
 use crate::memory::own_heaps;
-use crate::modules::{self, address_meaning};
+use crate::modules::address_meaning;
 use crate::os::signal_mask::BlockedSignals;
 
 /// ISAs that have translations. Harts of others interpret.
@@ -156,12 +156,6 @@ fn translate(set: usize, target: u64) -> u64 {
         })
     });
     entry.flatten().unwrap_or(0)
-}
-
-/// Does code that jumps to `target`, which means the code at `address`, have to leave its hart, perhaps? The
-/// code is the same on all tiles.
-pub(super) fn may_be_elsewhere(target: u64, address: u64) -> bool {
-    target != address && modules::belongs_to_tile(address)
 }
 
 /// The NxP code of the process as a hart with this ISA sees it.

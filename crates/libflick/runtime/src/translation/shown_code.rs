@@ -12,7 +12,6 @@ use flick_abi::names::TRANSLATION_WORDS;
 use flick_riscv::Isa;
 use flick_translator::{Context, Targets};
 
-use super::budgeted_code::may_be_elsewhere;
 use super::{TRANSLATOR, words};
 use crate::modules::{self, ModuleEntry, address_meaning};
 
@@ -73,6 +72,12 @@ pub fn called(address: u64) -> Option<u64> {
         ModuleEntry::At(code) => Some(code),
         ModuleEntry::BehindCall { .. } => None,
     }
+}
+
+/// Does code that jumps to `target`, which means the code at `address`, have to leave its hart, perhaps? The
+/// code is the same on all tiles.
+pub(super) fn may_be_elsewhere(target: u64, address: u64) -> bool {
+    target != address && modules::belongs_to_tile(address)
 }
 
 /// What is at these addresses goes away.

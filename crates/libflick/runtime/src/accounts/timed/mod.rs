@@ -81,6 +81,7 @@ pub fn init(name: &str) {
 extern "C" fn forked() {
     queue::forget();
     let before = order::forked();
+    hart_lanes::forked();
     state::forked();
     order::inherit(before);
 }

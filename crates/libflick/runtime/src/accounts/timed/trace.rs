@@ -8,6 +8,7 @@ use flick_events::trace::{How, Side};
 use flick_timing::platform::{PARTS, Parts};
 use flick_timing::{Sampler, Spent};
 
+use super::hart_lanes;
 use super::setting::picoseconds;
 use super::state::State;
 use super::things::{Thing, number};
@@ -266,6 +267,7 @@ pub fn begins(state: &mut State) {
 /// that ends it.
 pub fn finish(state: &mut State, total: &Timed) {
     let now = picoseconds(state.now());
+    hart_lanes::finish(now);
     if let Some(tracer) = &mut state.tracer {
         tracer.finish(now, total);
     }

@@ -9,7 +9,6 @@ use flick_events::timed::Timed;
 use flick_events::trace::{self, Encoder, Side};
 use flick_timing::Calls;
 
-use super::hart_lanes;
 use super::setting::{self, picoseconds};
 use super::things;
 use crate::os::errno::{last_errno, set_errno};
@@ -173,7 +172,6 @@ impl Tracer {
     /// The child of a fork is another process.
     pub fn forked(&mut self) {
         begin();
-        hart_lanes::forked();
         self.thread = 1;
         self.encoder.restart(std::process::id(), 1);
         self.busy = false;
@@ -181,7 +179,6 @@ impl Tracer {
 
     /// Names all that has a number and writes the totals, at the end of the process.
     pub fn finish(&mut self, now: u64, total: &Timed) {
-        hart_lanes::finish(now);
         for (thing, id) in things::take() {
             let name = things::name(thing);
             self.put(|encoder| {
