@@ -13,12 +13,13 @@ use crate::accounts::timed::{host_code, nxp_map};
 use crate::accounts::{gate_counts, stats};
 use crate::config::{self, Trigger};
 use crate::crossing::{gate_target, leaf_gates, near_code, slow_path};
+use crate::memory;
 use crate::modules::{self, Registered, signature_table, signatures};
 use crate::os::{fatal, one_runtime};
 use crate::reports::{debug_code, debugger};
 use crate::start::{self, Place};
 use crate::thread::{self, crossing_code, vector_states};
-use crate::{memory, translation};
+use crate::translation::{self, shown_code};
 
 /// Called by each module's constructor, before the module's own.
 ///
@@ -53,6 +54,7 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
         // Another library may have been there, whose functions stayed known as the host's.
         let code = modules::code_of(module, &gates);
         translation::invalidate(&code);
+        shown_code::invalidate(&code);
         signature_table::forget(&code);
         // SAFETY: the module is mapped until `__flick_unregister`.
         let mut new = unsafe { Registered::new(module, &gates) };
@@ -124,6 +126,7 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
     let gone = modules::remove(record, || debugger::remove(record));
     let code = modules::code_of(record, &gates);
     translation::invalidate(&code);
+    shown_code::invalidate(&code);
     signature_table::forget(&code);
     signature_table::forget_texts(&code[0]);
     drop(gone);

@@ -476,7 +476,6 @@ unsafe fn state_in(pc: u64, host: &HostRegisters) -> Option<Hart> {
 
 /// What is at these addresses goes away, or something else comes there.
 pub fn invalidate(ranges: &[Range<u64>]) {
-    shown_code::invalidate(ranges);
     if enabled() || code() != [0; 2] {
         TRANSLATOR.with(|translator| match translator {
             Some(translator) => own_heaps::with(|| translator.invalidate(ranges)),
