@@ -1,6 +1,7 @@
 //! Bare programs in assembly, built by clang.
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, id};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// What every program has behind it: a jump to `end` ends the machine with the status a0.
 const END: &str = r#"
@@ -18,11 +19,11 @@ end:
 
 /// Builds a program that begins with the first instruction of `text`.
 pub fn build(name: &str, march: &str, text: &str) -> Vec<u8> {
+    static BUILT: AtomicU32 = AtomicU32::new(0);
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (
-        dir.join(format!("{name}.s")),
-        dir.join(format!("{name}.elf")),
-    );
+    // Tests that build the same program run at once.
+    let own = format!("{name}-{}-{}", id(), BUILT.fetch_add(1, Relaxed));
+    let (source, program) = (dir.join(format!("{own}.s")), dir.join(format!("{own}.elf")));
     let text = format!(".text\n.globl _start\n_start:\n{text}{END}");
     std::fs::write(&source, text).unwrap();
     let march = format!("-march={march}");
@@ -33,5 +34,8 @@ pub fn build(name: &str, march: &str, text: &str) -> Vec<u8> {
         .status()
         .unwrap();
     assert!(status.success(), "clang-19 failed");
-    std::fs::read(program).unwrap()
+    let bytes = std::fs::read(&program).unwrap();
+    std::fs::rename(source, dir.join(format!("{name}.s"))).unwrap();
+    std::fs::rename(program, dir.join(format!("{name}.elf"))).unwrap();
+    bytes
 }

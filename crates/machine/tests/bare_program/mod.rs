@@ -1,6 +1,7 @@
 //! Bare C programs for a machine, built by clang.
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, id};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// What every program begins with: a stack for each hart, and a way out.
 const START: &str = r#"
@@ -25,11 +26,11 @@ char stacks[16384 * 8] __attribute__((aligned(16)));
 
 /// Builds a program.
 pub fn build(name: &str, text: &str) -> Vec<u8> {
+    static BUILT: AtomicU32 = AtomicU32::new(0);
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (
-        dir.join(format!("{name}.c")),
-        dir.join(format!("{name}.elf")),
-    );
+    // Tests that build the same program run at once.
+    let own = format!("{name}-{}-{}", id(), BUILT.fetch_add(1, Relaxed));
+    let (source, program) = (dir.join(format!("{own}.c")), dir.join(format!("{own}.elf")));
     std::fs::write(&source, format!("{START}{text}")).unwrap();
     let status = Command::new("clang-19")
         .args([
@@ -48,5 +49,8 @@ pub fn build(name: &str, text: &str) -> Vec<u8> {
         .status()
         .unwrap();
     assert!(status.success(), "clang-19 failed");
-    std::fs::read(program).unwrap()
+    let bytes = std::fs::read(&program).unwrap();
+    std::fs::rename(source, dir.join(format!("{name}.c"))).unwrap();
+    std::fs::rename(program, dir.join(format!("{name}.elf"))).unwrap();
+    bytes
 }
