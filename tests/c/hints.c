@@ -52,7 +52,8 @@ static void *run(void *argument) {
 
 int main(void) {
   int32_t x[N] = {0};
-  printf("%ld %ld\n", mixed(x, 3, host), mixed(x, 3, nested));
+  long first = mixed(x, 3, host);
+  printf("%ld %ld\n", first, mixed(x, 3, nested));
   printf("%d %d %d\n", last(flick_hint, FLICK_HINT_FLOATS), tail(FLICK_HINT_VECTORS), tail(0));
   printf("%d, host: %d %d\n", wrong() == -1000 - EINVAL, flick_hint(FLICK_HINT_CUSTOM),
          flick_hint(64));

@@ -104,11 +104,12 @@ int main(void) {
   printf("jumped: %d, and on: %ld\n", value, deep(x, 1));
 
   signal(SIGUSR1, handler);
-  printf("raised: %ld, handled: %d\n", raises(x, raise, SIGUSR1), handled);
+  long sum = raises(x, raise, SIGUSR1);
+  printf("raised: %ld, handled: %d\n", sum, handled);
 
   pid_t child;
   fflush(stdout);
-  long sum = forks(x, fork, &child);
+  sum = forks(x, fork, &child);
   if (child == 0) {
     printf("child: %ld %ld\n", sum, deep(x, 2));
     fflush(stdout);
