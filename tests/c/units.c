@@ -2,6 +2,7 @@
 // each is an illegal instruction: a handler computes what the unit would. Expects plain clang's
 // results. tests/errors/card_units.sh has harts with units.
 // CARD: card card-two
+// SKIP-RANDOM: the function with the NxP's instruction has to be on the NxP
 #include <flick.h>
 #include <setjmp.h>
 #include <signal.h>
