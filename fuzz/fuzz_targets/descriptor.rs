@@ -4,7 +4,7 @@
 
 use flick_abi::descriptor::{
     Answer, DESCRIPTOR_CALL, DESCRIPTOR_FAULT, DESCRIPTOR_RETURN, DESCRIPTOR_SIZE,
-    DESCRIPTOR_WORDS, Descriptor, HOST_END, OWNERS, Request,
+    DESCRIPTOR_WORDS, DESCRIPTOR_YIELD, Descriptor, HOST_END, OWNERS, Request,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -19,6 +19,7 @@ fuzz_target!(|bytes: [u8; DESCRIPTOR_SIZE]| {
         None => {}
         Some(Answer::Return) => assert_eq!((all.kind, all.error), (DESCRIPTOR_RETURN, 0)),
         Some(Answer::Call) => assert_eq!(all.kind, DESCRIPTOR_CALL),
+        Some(Answer::Yield) => assert_eq!(all.kind, DESCRIPTOR_YIELD),
         Some(Answer::Fault { cause, value }) => {
             assert!(all.kind == DESCRIPTOR_FAULT && cause < 7 && value == all.address);
         }
