@@ -1,7 +1,8 @@
 //! Bare programs that ask the outside by semihosting, and machines that start again, go on from snapshots, or
 //! repeat what was recorded.
+mod built_by_clang;
+
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use flick_machine::snapshot::{RunIdentity, Snapshot, read_snapshot, write_snapshot};
 use flick_machine::{
@@ -33,21 +34,14 @@ __asm__(".bss\n.balign 16\n.space 16384\nstack:\n.text\n");
 "#;
 
 fn build(name: &str, text: &str) -> PathBuf {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (
-        dir.join(format!("{name}.c")),
-        dir.join(format!("{name}.elf")),
-    );
-    std::fs::write(&source, format!("{START}{text}")).unwrap();
-    let status = Command::new("clang-19")
-        .args(["--target=riscv64-unknown-elf", "-march=rv64gc", "-O1"])
-        .args(["-mcmodel=medany", "-ffreestanding", "-nostdlib", "-w"])
-        .args(["-fuse-ld=lld", "-Wl,--image-base=0x80000000"])
-        .args([&source, &PathBuf::from("-o"), &program])
-        .status()
-        .unwrap();
-    assert!(status.success(), "clang-19 failed");
-    program
+    let options = [
+        "-march=rv64gc",
+        "-O1",
+        "-mcmodel=medany",
+        "-ffreestanding",
+        "-w",
+    ];
+    built_by_clang::build(name, "c", &format!("{START}{text}"), &options)
 }
 
 #[derive(Default)]

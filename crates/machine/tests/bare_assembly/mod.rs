@@ -1,7 +1,6 @@
 //! Bare programs in assembly, built by clang.
-use std::path::PathBuf;
-use std::process::{Command, id};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+#[path = "../built_by_clang/mod.rs"]
+mod built_by_clang;
 
 /// What every program has behind it: a jump to `end` ends the machine with the status a0.
 const END: &str = r#"
@@ -19,23 +18,7 @@ end:
 
 /// Builds a program that begins with the first instruction of `text`.
 pub fn build(name: &str, march: &str, text: &str) -> Vec<u8> {
-    static BUILT: AtomicU32 = AtomicU32::new(0);
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    // Tests that build the same program run at once.
-    let own = format!("{name}-{}-{}", id(), BUILT.fetch_add(1, Relaxed));
-    let (source, program) = (dir.join(format!("{own}.s")), dir.join(format!("{own}.elf")));
     let text = format!(".text\n.globl _start\n_start:\n{text}{END}");
-    std::fs::write(&source, text).unwrap();
     let march = format!("-march={march}");
-    let status = Command::new("clang-19")
-        .args(["--target=riscv64-unknown-elf", &march, "-nostdlib"])
-        .args(["-fuse-ld=lld", "-Wl,--image-base=0x80000000"])
-        .args([&source, &PathBuf::from("-o"), &program])
-        .status()
-        .unwrap();
-    assert!(status.success(), "clang-19 failed");
-    let bytes = std::fs::read(&program).unwrap();
-    std::fs::rename(source, dir.join(format!("{name}.s"))).unwrap();
-    std::fs::rename(program, dir.join(format!("{name}.elf"))).unwrap();
-    bytes
+    std::fs::read(built_by_clang::build(name, "s", &text, &[&march])).unwrap()
 }

@@ -1,7 +1,6 @@
 //! Bare C programs for a machine, built by clang.
-use std::path::PathBuf;
-use std::process::{Command, id};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+#[path = "../built_by_clang/mod.rs"]
+mod built_by_clang;
 
 /// What every program begins with: a stack for each hart, and a way out.
 const START: &str = r#"
@@ -26,31 +25,7 @@ char stacks[16384 * 8] __attribute__((aligned(16)));
 
 /// Builds a program.
 pub fn build(name: &str, text: &str) -> Vec<u8> {
-    static BUILT: AtomicU32 = AtomicU32::new(0);
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    // Tests that build the same program run at once.
-    let own = format!("{name}-{}-{}", id(), BUILT.fetch_add(1, Relaxed));
-    let (source, program) = (dir.join(format!("{own}.c")), dir.join(format!("{own}.elf")));
-    std::fs::write(&source, format!("{START}{text}")).unwrap();
-    let status = Command::new("clang-19")
-        .args([
-            "--target=riscv64-unknown-elf",
-            "-march=rv64gc",
-            "-mcmodel=medany",
-            "-O2",
-        ])
-        .args([
-            "-ffreestanding",
-            "-nostdlib",
-            "-fuse-ld=lld",
-            "-Wl,--image-base=0x80000000",
-        ])
-        .args([&source, &PathBuf::from("-o"), &program])
-        .status()
-        .unwrap();
-    assert!(status.success(), "clang-19 failed");
-    let bytes = std::fs::read(&program).unwrap();
-    std::fs::rename(source, dir.join(format!("{name}.c"))).unwrap();
-    std::fs::rename(program, dir.join(format!("{name}.elf"))).unwrap();
-    bytes
+    let options = ["-march=rv64gc", "-mcmodel=medany", "-O2", "-ffreestanding"];
+    let text = format!("{START}{text}");
+    std::fs::read(built_by_clang::build(name, "c", &text, &options)).unwrap()
 }
