@@ -4,8 +4,9 @@
 //! call, behind which the code may be entered by itself. It also ends in front of an instruction that the
 //! interpreter may have to execute instead, which is counted when it has completed.
 //!
-//! Code within a budget counts at *budget points* alone: the function's entries, starts of loops, and what is
-//! behind a call or an instruction as above. Each counts the longest way to the next. Where a shorter way is
+//! Code within a budget counts at *budget points* alone: the function's entries, starts of loops without a call
+//! on each way round, and what is behind a call or an instruction as above. Each counts the longest way to the
+//! next. Where a shorter way is
 //! taken, the rest is taken back: most rounds of a loop take none back. If the way does not fit into what is
 //! left, the code leaves, and the interpreter does the rest. So a budget ends at its last instruction,
 //! whatever is translated.
@@ -101,19 +102,53 @@ impl Points {
         };
         let entries = std::iter::once(&0).chain(&function.entries);
         entries.for_each(|&entry| points.at[entry] = true);
-        for (at, block) in blocks.iter().enumerate() {
-            let is_end = is_behind(block, block.insns.len());
-            // Each way round a loop leads back to a block with a lower number, or to the same.
-            for to in block.succs().into_iter().filter(|&to| is_end || to <= at) {
-                points.at[to] = true;
+        for block in blocks {
+            if is_behind(block, block.insns.len()) {
+                block
+                    .succs()
+                    .into_iter()
+                    .for_each(|to| points.at[to] = true);
             }
         }
-        for (at, block) in blocks.iter().enumerate().rev() {
-            let way = points.way(block, 0);
-            points.at[at] |= way > FAR;
-            points.ways[at] = way;
-        }
+        points.find_ways(blocks);
         points
+    }
+
+    /// Looks for the ways from all blocks, in depth. A block that it comes to on a way from that block, without a
+    /// point on it, gets one.
+    fn find_ways(&mut self, blocks: &[Block]) {
+        let mut visits = vec![Visit::Not; blocks.len()];
+        // Blocks on the way, each with its successors that have not been looked at.
+        let mut path: Vec<(usize, Vec<usize>)> = vec![];
+        let next = |at: usize| match blocks[at].insns.iter().any(|&(_, insn)| is_call(insn)) {
+            true => vec![],
+            false => blocks[at].succs(),
+        };
+        for root in 0..blocks.len() {
+            if visits[root] == Visit::Not {
+                visits[root] = Visit::OnWay;
+                path.push((root, next(root)));
+            }
+            while let Some((at, left)) = path.last_mut() {
+                let at = *at;
+                match left.pop().map(|to| (to, visits[to])) {
+                    Some((to, _)) if self.at[to] => {}
+                    Some((to, Visit::Not)) => {
+                        visits[to] = Visit::OnWay;
+                        path.push((to, next(to)));
+                    }
+                    Some((to, Visit::OnWay)) => self.at[to] = true,
+                    Some((_, Visit::Done)) => {}
+                    None => {
+                        let way = self.way(&blocks[at], 0);
+                        self.at[at] |= way > FAR;
+                        self.ways[at] = way;
+                        visits[at] = Visit::Done;
+                        path.pop();
+                    }
+                }
+            }
+        }
     }
 
     /// Is one in front of the `n`th instruction of a block?
@@ -163,6 +198,14 @@ impl Points {
         let succs = block.succs().into_iter();
         succs.map(|to| behind - self.counted_for(to)).collect()
     }
+}
+
+/// How far [`Points::find_ways`] is with a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Visit {
+    Not,
+    OnWay,
+    Done,
 }
 
 /// Is the place in front of a block's `n`th instruction behind one with which a way ends?

@@ -9,6 +9,7 @@ pub mod one_runtime;
 pub(crate) mod own_file;
 pub(crate) mod own_stack;
 pub(crate) mod process_facts;
+pub(crate) mod processors;
 pub(crate) mod signal_mask;
 pub(crate) mod system_call;
 pub(crate) mod text;

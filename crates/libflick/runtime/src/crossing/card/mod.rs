@@ -12,6 +12,7 @@ pub(super) mod shown_frames;
 mod tile_place;
 mod tiles;
 mod token;
+mod wake_up;
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
@@ -227,7 +228,7 @@ fn come_back<A: Accounts>(
     let Some(tile) = tile else {
         return (ordered::go_on(owner.slot(), turn), behind);
     };
-    token::has_left(turn);
+    token::has_left(owner.slot(), turn);
     owner.keep(place.tile, 0);
     place.go_to(act, tile);
     (request::<A>(act, owner, *place, turn), behind)
@@ -244,14 +245,14 @@ fn answer<A: Accounts>(
         match come {
             // The card has not seen yet that the thread has left its code, or the thread leaves its hart.
             Come::Message { message, time } if is_busy(message) => {
-                token::leave(turn);
+                token::leave(owner.slot(), turn);
                 goes_on_at::<A>(time, 0, Way::To, None);
                 // What was refused has not changed the card's registers.
                 owner.keep(place.tile, 0);
                 come = request::<A>(act, owner, *place, turn);
             }
             Come::Message { message, time } => {
-                token::leave(turn);
+                token::leave(owner.slot(), turn);
                 goes_on_at::<A>(time, 0, Way::From, None);
                 let Some(tile) = goes_to(message, *place) else {
                     set_how(act, RESTORED);

@@ -148,7 +148,7 @@ impl Owner {
         } else {
             // SAFETY: the thread has got the token with the loan, and blocks all signals.
             token::give_up(&mut unsafe { Machine::get() }, loan);
-            token::leave(&None);
+            token::leave(self.slot(), &None);
         }
     }
 

@@ -7,7 +7,7 @@
 //! token is taken for each use of the machine then, and a thread that executes its code has none.
 use std::cell::UnsafeCell;
 use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use flick_abi::card::ThreadState;
@@ -21,8 +21,8 @@ use flick_sync::{Found, Token, Waited};
 
 use super::card_failure;
 use super::card_library::Machine;
+use super::wake_up::Sleeper;
 use crate::accounts::timed::order::{self, MachineTurn};
-use crate::os::system_call::system_call;
 use crate::os::thread_clock;
 use crate::thread::activation::Activation;
 use crate::translation::shown_code;
@@ -43,8 +43,8 @@ static NOBODY_WAKES: AtomicU32 = AtomicU32::new(0);
 struct Slot {
     /// Bit 0: a thread has it. Above: how often it was used.
     uses: AtomicU64,
-    /// The clock of the processor time of its thread.
-    clock: AtomicI32,
+    /// Its thread, as it is woken.
+    sleeper: Sleeper,
     /// By tile: the endpoint that it wants its next request at.
     endpoints: [AtomicU8; HOST_TILES],
     /// The tiles that know the owner, as bits.
@@ -90,7 +90,7 @@ impl Slot {
 static SLOTS: [Slot; OWNERS] = [const {
     Slot {
         uses: AtomicU64::new(0),
-        clock: AtomicI32::new(0),
+        sleeper: Sleeper::NOBODY,
         endpoints: [const { AtomicU8::new(0) }; HOST_TILES],
         tiles: AtomicU16::new(0),
         order: UnsafeCell::new(NO_ORDER),
@@ -147,7 +147,7 @@ impl Loan {
     /// Nanoseconds of the processor that its thread has used; `None`: it is gone.
     fn used_processor(self) -> Option<u64> {
         let slot = SLOTS.get(self.slot())?;
-        thread_clock::read(slot.clock.load(SeqCst))
+        thread_clock::read(slot.sleeper.clock())
     }
 
     fn new(slot: u32, hart: u32, is_ordered: bool) -> Self {
@@ -217,9 +217,7 @@ pub fn take_slot() -> Option<u32> {
                 .is_ok()
     });
     let at = free?;
-    // SAFETY: a system call without arguments.
-    let tid = unsafe { system_call(libc::SYS_gettid, [0; 4]) } as i32;
-    SLOTS[at].clock.store(thread_clock::of_thread(tid), SeqCst);
+    SLOTS[at].sleeper.becomes_own();
     Some(at as u32)
 }
 
@@ -275,6 +273,7 @@ pub fn request(slot: u32, time: u64, write: impl FnOnce(&mut Descriptor, &mut Th
 
 /// Behind [`request`], where threads are not ordered: waits for what comes. The thread has the token then.
 pub fn cross(slot: u32) -> Come {
+    SLOTS[slot as usize].sleeper.comes();
     match TOKEN.take() {
         true => drive_to(slot),
         false => wait(slot),
@@ -284,7 +283,7 @@ pub fn cross(slot: u32) -> Come {
 /// Behind [`want_to_end`], where threads are not ordered.
 pub fn end() {
     if TOKEN.take() {
-        drive(None);
+        drive(None, false);
     }
 }
 
@@ -307,16 +306,18 @@ pub fn go_on(slot: u32) -> Come {
 }
 
 /// The calling thread has the token and its message, and leaves the machine.
-pub fn leave(turn: &Turn) {
+pub fn leave(slot: u32, turn: &Turn) {
     if turn.is_none() {
-        drive(None);
+        let sleeper = &SLOTS[slot as usize].sleeper;
+        drive(None, sleeper.sleeps_soon());
+        sleeper.has_left();
     }
 }
 
 /// The calling thread, which has the token, has left its code on a hart, and comes with another request.
-pub fn has_left(turn: &Turn) {
+pub fn has_left(slot: u32, turn: &Turn) {
     INSIDE.fetch_sub(1, SeqCst);
-    leave(turn);
+    leave(slot, turn);
 }
 
 /// The hart is the calling thread's, which has the token, until [`take_back`].
@@ -409,7 +410,7 @@ pub(super) fn put_down() {
 pub fn release() {
     match order::is_on() {
         true => put_down(),
-        false => drop(drive(None)),
+        false => drop(drive(None, false)),
     }
 }
 
@@ -425,6 +426,9 @@ pub fn end_fork_in_child(own: Option<u32>) {
     }
     PROCESS.store(0, SeqCst);
     INSIDE.store(0, SeqCst);
+    if let Some(own) = own {
+        SLOTS[own as usize].sleeper.becomes_own();
+    }
     TOKEN.forget_others();
     for (number, slot) in (0..).zip(&SLOTS) {
         if own == Some(number) || slot.uses.load(SeqCst) & 1 == 0 {
@@ -432,7 +436,7 @@ pub fn end_fork_in_child(own: Option<u32>) {
         }
         want_to_end(number, 0);
     }
-    drive(None);
+    drive(None, false);
 }
 
 /// The slot's thread ends at a virtual time, or a child of `fork` lacks it.
@@ -465,7 +469,7 @@ fn want_in(slot: u32, time: u64) {
 }
 
 fn drive_to(slot: u32) -> Come {
-    match drive(Some(slot)) {
+    match drive(Some(slot), true) {
         true => come(slot),
         false => wait(slot),
     }
@@ -497,19 +501,25 @@ pub(super) fn come(slot: u32) -> Come {
 }
 
 /// With the token: runs the machine until something is for an owner, who gets it with the token. True: it
-/// is for `me`, whose slot has the order. Otherwise the token is somebody else's, or free.
-fn drive(me: Option<u32>) -> bool {
+/// is for `me`, whose slot has the order. Otherwise the token is somebody else's, or free. `sleeps`: the calling
+/// thread goes to sleep soon, then.
+fn drive(me: Option<u32>, sleeps: bool) -> bool {
     // SAFETY: the calling thread has the token, and this does not outlive it.
     let mut machine = unsafe { Machine::get() };
+    let before_wake = |slot: u32| {
+        if sleeps {
+            SLOTS[slot as usize].sleeper.hold();
+        }
+    };
     TOKEN.drive(
         me,
-        || find_turn(&mut machine, me),
+        || find_turn(&mut machine, me, before_wake),
         |word| _ = futex(word, libc::FUTEX_WAKE, 1, None),
     )
 }
 
-/// With the token: whose turn it is, whose slot has the order.
-fn find_turn(machine: &mut Machine, me: Option<u32>) -> Found {
+/// With the token: whose turn it is, whose slot has the order. `before_wake` is called if it is another one's.
+fn find_turn(machine: &mut Machine, me: Option<u32>, before_wake: impl Fn(u32)) -> Found {
     let is_full = !send_all(machine);
     if INSIDE.load(SeqCst) == 0 && !is_full {
         return Found::Nothing;
@@ -519,7 +529,12 @@ fn find_turn(machine: &mut Machine, me: Option<u32>) -> Found {
     machine.advance(order, None);
     match order.kind {
         OrderKind::Run | OrderKind::Message => match give(machine, order) {
-            Some(slot) => Found::Turn(slot),
+            Some(slot) => {
+                if me != Some(slot) {
+                    before_wake(slot);
+                }
+                Found::Turn(slot)
+            }
             None => Found::Again,
         },
         OrderKind::Idle if TOKEN.is_wanted() => Found::Again,
@@ -646,11 +661,14 @@ fn wait(slot: u32) -> Come {
             is_woken || patience.lasts()
         });
         match waited {
-            Waited::Turn => return come(slot),
+            Waited::Turn => {
+                SLOTS[slot as usize].sleeper.runs();
+                return come(slot);
+            }
             Waited::TookBack(lent) => {
                 // SAFETY: the thread has the token.
                 give_up(&mut unsafe { Machine::get() }, Loan(lent));
-                if drive(Some(slot)) {
+                if drive(Some(slot), true) {
                     return come(slot);
                 }
             }
