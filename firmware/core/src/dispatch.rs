@@ -142,6 +142,9 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
     /// The hart whose thread is the least urgent, and less so than a thread that may run there.
     fn less_urgent(&self, place: Place) -> Option<u8> {
         let thread = &self.threads[place];
+        if !self.threads.may_be_less_urgent(thread.priority) {
+            return None;
+        }
         let all = (0..self.count).filter(|&hart| thread.harts >> hart & 1 != 0);
         let running = all.filter_map(|hart| {
             let state = &self.harts[usize::from(hart)];
@@ -472,8 +475,8 @@ mod tests {
     #[test]
     fn urgent_threads_do_not_wait() {
         let (mut dispatch, all, mut log) = dispatch(3);
-        dispatch.threads[all[0]].priority = 5;
-        dispatch.threads[all[2]].priority = 2;
+        dispatch.threads.set_priority(all[0], 5);
+        dispatch.threads.set_priority(all[2], 2);
         for &place in &all {
             dispatch.wake(place, 0, &mut log);
         }

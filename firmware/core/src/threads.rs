@@ -131,6 +131,8 @@ pub struct Thread {
     pub is_told: bool,
     /// It runs on fewer harts than its process lets it, for an extension: the context has all of them.
     pub is_away: bool,
+    /// It is ready, and can run on special harts alone.
+    is_special: bool,
     /// When its wait ends.
     until: u64,
     joiner: Place,
@@ -155,6 +157,7 @@ const FREE: Thread = Thread {
     context: 0,
     is_told: false,
     is_away: false,
+    is_special: false,
     until: FOR_EVER,
     joiner: NOBODY,
     uses: 1,
@@ -282,6 +285,10 @@ pub struct Threads<const COUNT: usize = THREADS> {
     free: List,
     count: u16,
     ready_count: u16,
+    /// Ready threads that can run on special harts alone.
+    special_count: u16,
+    /// Priorities that threads have had, as bits.
+    priorities: u16,
     /// By priority.
     ready: [List; PRIORITIES as usize],
     /// By time.
@@ -325,6 +332,8 @@ impl<const COUNT: usize> Threads<COUNT> {
             timers: List::EMPTY,
             count: 0,
             ready_count: 0,
+            special_count: 0,
+            priorities: 0,
         }
     }
 
@@ -389,7 +398,19 @@ impl<const COUNT: usize> Threads<COUNT> {
         (thread.state, thread.process) = (State::Waits(Wait::Sleep), process);
         (thread.priority, thread.harts, thread.links) = (priority, harts, APART);
         self.count += 1;
+        self.priorities |= 1 << priority;
         Some(place)
+    }
+
+    /// Changes how urgent a thread is that is in no list. How urgent it was.
+    pub fn set_priority(&mut self, place: Place, priority: u8) -> u8 {
+        self.priorities |= 1 << priority;
+        core::mem::replace(&mut self[place].priority, priority)
+    }
+
+    /// May there be threads that are less urgent?
+    pub fn may_be_less_urgent(&self, priority: u8) -> bool {
+        self.priorities >> priority > 1
     }
 
     /// The place of a thread that is in no list is free.
@@ -453,8 +474,11 @@ impl<const COUNT: usize> Threads<COUNT> {
 
     /// A thread is ready, as the last of its priority, or as the first.
     pub fn make_ready(&mut self, place: Place) {
-        self[place].state = State::Ready;
+        let is_special = self.is_special(place);
+        let thread = &mut self[place];
+        (thread.state, thread.is_special) = (State::Ready, is_special);
         self.ready_count += 1;
+        self.special_count += u16::from(is_special);
         let priority = usize::from(self[place].priority);
         let mut list = self.ready[priority];
         self.append(&mut list, place);
@@ -464,6 +488,7 @@ impl<const COUNT: usize> Threads<COUNT> {
     /// A thread that was ready is no longer in a list.
     pub fn take_ready(&mut self, place: Place) {
         self.ready_count -= 1;
+        self.special_count -= u16::from(self[place].is_special);
         let priority = usize::from(self[place].priority);
         let mut list = self.ready[priority];
         self.take_out(&mut list, place);
@@ -479,7 +504,7 @@ impl<const COUNT: usize> Threads<COUNT> {
         let mut all = lists.flat_map(|list| self.in_list(list));
         let may = |&place: &Place| self[place].harts >> hart & 1 != 0;
         let first = all.find(may)?;
-        if self.special >> hart & 1 == 0 {
+        if self.special >> hart & 1 == 0 || self.special_count == 0 {
             return Some(first);
         }
         // As urgent, and for special harts alone: others have other harts.
@@ -614,6 +639,25 @@ mod tests {
         assert_eq!(threads.first_ready(0), Some(all[0]));
         threads.take_ready(all[0]);
         assert_eq!(threads.first_ready(0), Some(all[1]));
+    }
+
+    #[test]
+    fn special_harts_prefer_their_own() {
+        let (mut threads, all) = threads(3);
+        threads.special = 0b100;
+        all[..2]
+            .iter()
+            .for_each(|&place| threads[place].harts = 0b111);
+        threads[all[2]].harts = 0b100;
+        all.iter().for_each(|&place| threads.make_ready(place));
+        assert_eq!(threads.first_ready(2), Some(all[2]));
+        assert_eq!(threads.first_ready(1), Some(all[0]));
+        // It is told from others as it was when it came.
+        threads[all[2]].harts = u64::MAX;
+        threads.take_ready(all[2]);
+        assert_eq!(threads.first_ready(2), Some(all[0]));
+        threads.make_ready(all[2]);
+        assert_eq!(threads.first_ready(2), Some(all[0]));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub fn thread_priority(kernel: &mut Kernel, caller: Caller, number: u64, priorit
     if is_ready {
         threads.take_ready(place);
     }
-    let before = core::mem::replace(&mut threads[place].priority, priority as u8);
+    let before = threads.set_priority(place, priority as u8);
     if is_ready {
         kernel.wake(place);
     }
