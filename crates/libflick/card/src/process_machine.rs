@@ -5,7 +5,7 @@ use std::path::Path;
 use flick_abi::card;
 use flick_abi::card_interface::{Executed, HartRow, NO_EXCEPTION, Order, OrderKind, TileRow};
 use flick_abi::descriptor::{
-    DESCRIPTOR_END, DESCRIPTOR_RETURN, Descriptor, HOST_TILES, OWNER_BITS,
+    DESCRIPTOR_END, DESCRIPTOR_RETURN, Descriptor, HOST_TILES, OWNER_BITS, OWNERS,
 };
 use flick_device::{Arrived, Time};
 use flick_engine::Hart;
@@ -49,6 +49,8 @@ pub struct Driver {
     for_threads: Vec<usize>,
     /// Owners whose last message has said that their requests are to come again.
     busy: Vec<u64>,
+    /// By slot: when its owner's last message came.
+    seen: Vec<Time>,
     /// Since when owners want a hart, in a timed run: their descriptors come then, or they have left a hart.
     asked: HashMap<u64, Time>,
     /// By hart: for whom it was lent the last time.
@@ -203,6 +205,7 @@ impl Driver {
             end: None,
             for_threads,
             busy: vec![],
+            seen: vec![0; OWNERS],
             asked: HashMap::new(),
             lent_to: vec![0; harts],
             clock: MachineClock::default(),
@@ -255,7 +258,11 @@ impl Driver {
     pub fn send(&mut self, descriptor: &Descriptor, time: u64) -> bool {
         let time = match self.clock.is_timed() {
             true => self.clock.of_owner(time),
-            false => self.machine.now(),
+            // What another hart does next may be earlier than what the owner has seen last.
+            false => {
+                let seen = self.seen.get(descriptor.slot()).copied();
+                self.machine.now().max(seen.unwrap_or(0))
+            }
         };
         let is_busy = self.busy.contains(&descriptor.owner);
         let time = time + if is_busy { PAUSE } else { 0 };
@@ -297,6 +304,9 @@ impl Driver {
         loop {
             if let Some((message, time)) = self.arrived.borrow_mut().pop_front() {
                 self.received += 1;
+                if let Some(seen) = self.seen.get_mut(message.slot()) {
+                    *seen = time;
+                }
                 let is_busy =
                     message.kind == DESCRIPTOR_RETURN && message.error == card::Error::Busy as u32;
                 if is_busy && !self.busy.contains(&message.owner) {

@@ -16,7 +16,7 @@ const _: () = assert!(FOREIGN_MODE == HOST_MODE && FOREIGN_OWNER == OWNER_BITS);
 
 /// Cycles that a lent hart may be ahead of others, and that others may be ahead of a hart that is to be lent:
 /// each turn of another owner costs a hand-over.
-const LENT_AHEAD: u64 = 2_000_000;
+const LENT_AHEAD: u64 = 4_000_000;
 /// The same in a timed run, where a message is to come at its time.
 const LENT_AHEAD_TIMED: u64 = 100_000;
 

@@ -62,6 +62,8 @@ struct Channels {
     places: Vec<Option<u32>>,
     /// When each channel is free again: by place and direction.
     free: Vec<Time>,
+    /// When the latest packet came to each channel.
+    latest: Vec<Time>,
     counts: LinkCounts,
 }
 
@@ -82,6 +84,7 @@ impl Network {
                 period: (link.period / FS_PER_PS).round().max(1.0) as Time,
                 places,
                 free: vec![0; link.tiles.len() * DIRECTIONS],
+                latest: vec![0; link.tiles.len() * DIRECTIONS],
                 counts: LinkCounts::default(),
             }
         };
@@ -122,9 +125,13 @@ impl Network {
         let link = &mut self.links[way.link as usize];
         let (channel, next, latency) = link.next(way);
         let duration = link.duration(bytes);
-        let free = &mut link.free[channel];
-        let begin = now.max(*free);
-        *free = begin.saturating_add(duration);
+        let (free, latest) = (&mut link.free[channel], &mut link.latest[channel]);
+        // Harts that are lent may be ahead of others, whose packets would wait for those of milliseconds later.
+        let is_behind = now < *latest;
+        let begin = if is_behind { now } else { now.max(*free) };
+        if !is_behind {
+            (*free, *latest) = (begin.saturating_add(duration), now);
+        }
         link.counts.wait += begin - now;
         *way = next;
         let arrives = begin.saturating_add(latency);
@@ -153,6 +160,7 @@ impl Network {
     pub fn reset(&mut self) {
         for link in &mut self.links {
             link.free.fill(0);
+            link.latest.fill(0);
         }
     }
 }

@@ -33,6 +33,7 @@ impl Network {
         if fits {
             for (link, (free, counts)) in self.links.iter_mut().zip(&saved.links) {
                 link.free.clone_from(free);
+                link.latest.fill(0);
                 link.counts = *counts;
             }
         }

@@ -160,3 +160,21 @@ fn a_saved_network_goes_on() {
     let mut smaller = Network::new(&[link(Topology::Ring, 4)], 4);
     assert!(!smaller.restore(&saved));
 }
+
+/// As those of harts that are ahead of others: what is behind does not wait for them.
+#[test]
+fn a_packet_does_not_wait_for_later_ones() {
+    let mut network = Network::new(&[link(Topology::PointToPoint, 2)], 2);
+    let alone = |network: &mut Network, now| {
+        let mut way = network.way(0, 1).unwrap();
+        network.step(&mut way, 64, now) - now
+    };
+    let takes = alone(&mut network, 5_000_000_000);
+    assert_eq!(alone(&mut network, 1_000_000), takes);
+    assert_eq!(alone(&mut network, 1_000_001), takes);
+    // One that comes later does, and a state that is restored has no later one.
+    assert!(alone(&mut network, 5_000_000_001) > takes);
+    let saved = network.save();
+    assert!(network.restore(&saved));
+    assert!(alone(&mut network, 5_000_000_001) > takes);
+}

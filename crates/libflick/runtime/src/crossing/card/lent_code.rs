@@ -34,8 +34,26 @@ const T2: usize = 7;
 
 /// Where a hart's mark is in [`tile_place::how`]; below is its budget.
 const MARK_SHIFT: u32 = 21;
-const MOST_BUDGET: u64 = (1 << MARK_SHIFT) - 1;
 const _: () = assert!(MARK_SHIFT + u32::BITS == tile_place::PLACE_SHIFT);
+/// A budget has 20 bits, and above these a bit that says whether it is in units of 16.
+const BUDGET: u64 = (1 << (MARK_SHIFT - 1)) - 1;
+const IN_UNITS: u64 = BUDGET + 1;
+const LOG2_UNIT: u32 = 4;
+
+/// As much of a budget as a word may say. A hart that comes back early is lent again.
+fn budget_word(budget: u64) -> u64 {
+    match budget <= BUDGET {
+        true => budget,
+        false => IN_UNITS | (budget >> LOG2_UNIT).min(BUDGET),
+    }
+}
+
+fn budget_of(word: u64) -> u64 {
+    match word & IN_UNITS {
+        0 => word & BUDGET,
+        _ => (word & BUDGET) << LOG2_UNIT,
+    }
+}
 
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
 const MEMORY: Identity = unsafe { Identity::new() };
@@ -128,17 +146,17 @@ impl Lent {
     /// the negative of what is left, but in timed runs.
     pub fn begin<A: Accounts>(act: &mut Entered, loan: Loan, budget: u64, isa: Isa) -> Self {
         let (mark, isa) = (loan.mark(), tiles::limited(isa));
-        // A hart that comes back early is lent again.
+        let word = budget_word(budget);
         let budget = if is_timed::<A>() {
             budget
         } else {
-            budget.min(MOST_BUDGET)
+            budget_of(word)
         };
         if !is_timed::<A>() {
             A::instructions(&mut act.context);
             act.context.retired = budget.wrapping_neg();
         }
-        tile_place::set_how(act, u64::from(mark) << MARK_SHIFT | budget & MOST_BUDGET);
+        tile_place::set_how(act, u64::from(mark) << MARK_SHIFT | word);
         Self { mark, budget, isa }
     }
 
@@ -148,7 +166,7 @@ impl Lent {
         let mark = (word >> MARK_SHIFT) as u32;
         (mark != 0).then(|| Self {
             mark,
-            budget: word & MOST_BUDGET,
+            budget: budget_of(word),
             // It is of no use if the hart was given back meanwhile.
             isa: tiles::limited(token::lent_isa(Owner::of_thread().slot())),
         })

@@ -1,0 +1,41 @@
+// Calls of some million instructions on several threads, whose harts come far ahead of each other
+// in virtual time. Expects plain clang's results.
+// CARD: card card-two
+// LIBS: -lpthread
+#include <flick.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { THREADS = 4, CALLS = 40 };
+
+FLICK_NXP __attribute__((noinline)) uint64_t mix(uint64_t state, uint64_t rounds) {
+  for (uint64_t n = 0; n < rounds; n++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    state ^= state >> 29;
+  }
+  return state;
+}
+
+static uint64_t results[THREADS];
+
+static void *work(void *argument) {
+  uint64_t *result = argument;
+  uint64_t state = (uint64_t)(result - results);
+  for (uint64_t n = 0; n < CALLS; n++)
+    state = mix(state, 220000 + n % 2);
+  *result = state;
+  return NULL;
+}
+
+int main(void) {
+  pthread_t threads[THREADS];
+  for (int n = 0; n < THREADS; n++)
+    if (pthread_create(&threads[n], NULL, work, &results[n]))
+      return 1;
+  for (int n = 0; n < THREADS; n++) {
+    pthread_join(threads[n], NULL);
+    printf("%016llx\n", (unsigned long long)results[n]);
+  }
+  return 0;
+}
