@@ -90,7 +90,7 @@ impl Slot {
 static SLOTS: [Slot; OWNERS] = [const {
     Slot {
         uses: AtomicU64::new(0),
-        sleeper: Sleeper::NOBODY,
+        sleeper: Sleeper::new(),
         endpoints: [const { AtomicU8::new(0) }; HOST_TILES],
         tiles: AtomicU16::new(0),
         order: UnsafeCell::new(NO_ORDER),

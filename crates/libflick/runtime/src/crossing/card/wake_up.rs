@@ -31,13 +31,16 @@ unsafe impl Sync for Sleeper {}
 const SOON: u64 = 100_000;
 
 impl Sleeper {
-    pub const NOBODY: Self = Self {
-        tid: AtomicI32::new(0),
-        is_held: AtomicBool::new(false),
-        allowed: UnsafeCell::new(Processors::NONE),
-        left: AtomicU64::new(0),
-        comes_back: AtomicBool::new(false),
-    };
+    /// Of no thread.
+    pub const fn new() -> Self {
+        Self {
+            tid: AtomicI32::new(0),
+            is_held: AtomicBool::new(false),
+            allowed: UnsafeCell::new(Processors::NONE),
+            left: AtomicU64::new(0),
+            comes_back: AtomicBool::new(false),
+        }
+    }
 
     /// The calling thread is it from now on.
     pub fn becomes_own(&self) {
