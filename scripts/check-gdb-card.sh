@@ -124,6 +124,48 @@ int main(void) {
   return n == 0;
 }
 END
+# Calls through pointers.
+cat >pointer.cpp <<'END'
+#include <cstdio>
+#include <flick.h>
+extern "C" int opaque(int x);
+static FLICK_HOST __attribute__((noinline)) int twice(int x) {
+  volatile int y = x * 2;
+  return y;
+}
+struct Shape {
+  int sides;
+  FLICK_HOST virtual __attribute__((noinline)) int area(int k) {
+    volatile int y = sides * k;
+    return y;
+  }
+};
+using Plain = int (*)(int);
+FLICK_NXP __attribute__((noinline)) long work(Plain *plain, Shape *shape, int x) {
+  long a = plain[0](x);
+  a += plain[1](x);
+  a += shape->area(x);
+  a += plain[2](x);
+  a += 1;
+  return a;
+}
+static FLICK_NXP __attribute__((noinline)) int thrice(int x) {
+  volatile int y = x * 3;
+  return y;
+}
+int main() {
+  Plain plain[] = {twice, opaque, thrice};
+  Shape shape;
+  shape.sides = 3;
+  long a = 0;
+  for (int n = 2; n < 6; n++)
+    a += work(plain, &shape, n);
+  std::printf("%ld\n", a);
+  return 0;
+}
+END
+echo 'int opaque(int x) { return x + 1; }' >opaque.c && clang-19 -fPIC -c opaque.c || exit 1
+for level in O0 O2; do "$flick_cxx" -$level -g pointer.cpp opaque.o -o pointer-$level || exit 1; done
 for program in long loop; do
   for level in O0 O2; do "$flick_cc" -$level -g $program.c -o $program-$level -lpthread || exit 1; done
 done
@@ -185,6 +227,17 @@ in_order 'work .n=5. at signals.c:13' 'twice .x=5. at signals.c:9' '^#0 .*twice 
   'work .n=5. at signals.c:13' '^14' 'work .n=5. at signals.c:16' '^#0 .*on_tick ' 'signal handler called' 'work .NxP. .n=5. at signals.c:1[67]' ' main ' \
   'work .NxP. at signals.c:1[67], on hart [0-9]' '^0 1$' 'exited normally'
 result "step into a host function, and signals in NxP code" $?
+# Through pointers `step` enters functions of the host that have lines, static ones too, and functions of
+# the NxP; `next` enters none.
+diff <(./pointer-O2) <(FLICK_GDB=on ./pointer-O2) >log
+result "stubs of pointers compute the same" $?
+with_script ./pointer-O0 -iex 'set breakpoint pending on' -ex 'break pointer.cpp:17' -ex run -ex step -ex bt -ex finish -ex 'tbreak 18' \
+  -ex continue -ex step -ex step -ex finish -ex 'tbreak 20' -ex continue -ex step -ex bt -ex 'tbreak 21' -ex continue -ex continue \
+  -ex next -ex next -ex next -ex next -ex delete -ex continue
+in_order ' at pointer.cpp:17$' 'twice .x=2. at .*pointer.cpp:5$' '^#0 .*twice' ' work.* .NxP. .*pointer.cpp:17$' ' main' '^18' '^19' \
+  'Shape::area .this=0x[0-9a-f]+, k=2. at .*pointer.cpp:11$' 'Value returned is .* = 6' '^20' 'thrice .x=2. at .*pointer.cpp:25' \
+  '^#0 .*thrice.* .NxP. ' ' work.* .NxP. .*pointer.cpp:20$' ' main' '^21' '^17' '^18' '^19' '^20' '^21' '^134$' 'exited normally'
+result "step through pointers" $?
 timeout 120 gdb -nx -batch -iex 'set auto-load off' -iex 'set breakpoint pending on' -ex 'break loop.c:9' -ex run -ex bt -ex 'info locals' -ex delete \
   -ex continue ./loop-O0 >log 2>&1
 in_order 'work .n=100. at loop.c:9' '^#0 .*work .n=100.' ' main ' '^i = 0' 'exited normally'

@@ -50,7 +50,7 @@ fi
 "$flick" card cc -g -O2 -Wall -Wextra -Werror -o thrashing "$here/migration/thrashing.c"
 verdict $? "thrashing is compiled"
 timeout 60 "$flick" machine stat --machine spike-rvv --program thrashing >thrashing.out 2>&1
-grep -q '^thrashing.c:[0-9]*: v-config (v)  *200 ' thrashing.out && grep -q '^thrashing: hints' thrashing.out
+grep -q '^thrashing.c:[0-9]*: vsetivli (v)  *200 ' thrashing.out && grep -q '^thrashing: hints' thrashing.out
 verdict $? "thrashing has a line, and a name"
 # Threads of the host: the same program inline, and on a card whose harts differ.
 if [ -e "$card/kernel-host.elf" ]; then

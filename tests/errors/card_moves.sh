@@ -86,7 +86,7 @@ moves() { # the migrations, all lines together
 
 # One thread: it moves once, and stays where its hart waits for its owner.
 counted card-two
-has err 'mixed  on storage.hart0: default' 'mixed  on compute.vector0: for an instruction' 'csrrs (v)'
+has err 'mixed  on storage.hart0: default' 'mixed  on compute.vector0: for an instruction' 'csrr vlenb (v)'
 [ "$(moves)" = 1 ] || die "$(cat err)"
 # Without others it stays with what needs no vectors, too.
 counted card-two 1 30000000
@@ -139,11 +139,11 @@ counted ./alone.toml 4 60000000
 
 # Vectors of another length are none for the program.
 FLICK_BACKEND=card FLICK_MACHINE=card-two FLICK_VLEN=128 status 132 timeout 60 ./prog
-has err '[FLK0501]' 'no hart of the machine card-two has csrrs (v)'
+has err '[FLK0501]' 'no hart of the machine card-two has csrr vlenb (v)'
 # No hart has them.
 sed 's/rv64gcv_/rv64gc_/; s/_zvl256b//' "$machines/card-two.toml" >plain.toml
 FLICK_BACKEND=card FLICK_MACHINE=./plain.toml status 132 timeout 60 ./prog
-has err '[FLK0501] SIGILL in NxP code at' 'no hart of the machine ./plain.toml has csrrs (v)'
+has err '[FLK0501] SIGILL in NxP code at' 'no hart of the machine ./plain.toml has csrr vlenb (v)'
 # A hart that stops with a guest ends the call, and the owner is told.
 cat >faults.toml <<'END'
 [[fault]]

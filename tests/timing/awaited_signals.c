@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/select.h>
 
 static sigset_t only(int number) {
@@ -202,9 +203,101 @@ static void blocked(void) {
   check(sigtimedwait(&set, NULL, &time) == SIGUSR1, "what is pending");
 }
 
+// Handlers of signals of another thread run when the waiting thread has the token: at the sender's
+// time, and with stated points of their own.
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t meeting;
+static sem_t posted, done;
+static int is_changed;
+static pthread_t handled_by;
+
+static void posts(int number, siginfo_t *info, void *context) {
+  rings_and_tells(number, info, context);
+  handled_by = pthread_self();
+  sem_post(&done);
+}
+
+static void *ends_late(void *unused) {
+  rest(15 * UNIT);
+  return unused;
+}
+
+static void *waits_everywhere(void *unused) {
+  char byte;
+  check(sem_wait(&posted) == 0, "a semaphore");
+  pthread_mutex_lock(&held);
+  while (!is_changed)
+    pthread_cond_wait(&changed, &held);
+  pthread_mutex_unlock(&held);
+  check(read(ends[0], &byte, 1) == 1, "a read");
+  pthread_barrier_wait(&meeting);
+  check(poll(NULL, 0, 100000) == -1 && errno == EINTR, "a poll");
+  pthread_join(*(pthread_t *)unused, NULL);
+  return unused;
+}
+
+// One more handler has run, in the other thread, and now.
+static void interrupt(pthread_t other, const char *what) {
+  int count = rang;
+  long began = now();
+  check(pthread_kill(other, SIGUSR1) == 0, what);
+  check(sem_wait(&done) == 0 && rang == count + 1, what);
+  check(pthread_equal(handled_by, other) && told.si_code == SI_TKILL, what);
+  check(told.si_pid == getpid() && told.si_uid == getuid(), "who has sent it");
+  is_within(rang_at - began, 0, UNIT / 100, what);
+}
+
+static void handlers(void) {
+  struct sigaction action = {.sa_sigaction = posts, .sa_flags = SA_RESTART | SA_SIGINFO};
+  check(sigaction(SIGUSR1, &action, NULL) == 0, "sigaction");
+  check(sigaction(SIGRTMIN + 1, &action, NULL) == 0, "sigaction");
+  sem_init(&posted, 0, 0);
+  sem_init(&done, 0, 0);
+  pthread_barrier_init(&meeting, NULL, 2);
+  check(pipe(ends) == 0, "pipe");
+  pthread_t other, last;
+  check(pthread_create(&last, NULL, ends_late, NULL) == 0, "pthread_create");
+  check(pthread_create(&other, NULL, waits_everywhere, &last) == 0, "pthread_create");
+  interrupt(other, "a thread that begins");
+  rest(UNIT);
+  interrupt(other, "a thread that waits for a semaphore");
+  sem_post(&posted);
+  rest(UNIT);
+  interrupt(other, "a thread that waits for a condition");
+  pthread_mutex_lock(&held);
+  is_changed = 1;
+  pthread_cond_signal(&changed);
+  pthread_mutex_unlock(&held);
+  rest(UNIT);
+  interrupt(other, "a thread that reads");
+  check(write(ends[1], "a", 1) == 1, "write");
+  rest(UNIT);
+  interrupt(other, "a thread at a barrier");
+  pthread_barrier_wait(&meeting);
+  rest(UNIT);
+  interrupt(other, "a thread that polls");
+  rest(UNIT);
+  interrupt(other, "a thread that joins");
+  // Two of one kind are two, with their values.
+  for (int i = 1; i <= 2; i++)
+    check(pthread_sigqueue(other, SIGRTMIN + 1, (union sigval){.sival_int = i}) == 0, "a value");
+  for (int i = 1; i <= 2; i++)
+    sem_wait(&done);
+  check(told.si_value.sival_int == 2 && told.si_code == SI_QUEUE, "a value");
+  // The first thread that does not block it.
+  block(SIGUSR1);
+  check(kill(getpid(), SIGUSR1) == 0, "kill");
+  sem_wait(&done);
+  check(!pthread_equal(handled_by, pthread_self()) && told.si_code == SI_USER, "kill");
+  pthread_join(other, NULL);
+  check(pthread_kill(pthread_self(), 0) == 0 && pthread_kill(pthread_self(), 99) == EINVAL,
+        "no signal");
+}
+
 static const struct form forms[] = {
     {"suspends", suspends}, {"waits", waits_a_while}, {"threads", threads},
-    {"files", files},       {"blocked", blocked},
+    {"files", files},       {"blocked", blocked},     {"handlers", handlers},
 };
 
 int main(int argc, char **argv) {

@@ -37,11 +37,14 @@ traces_have_the_sums() {
     <(grep '^calls on' "$folder/sums" | sort)
 }
 
-# shown HARTS: the page has a row of the table and a lane for each hart
+# shown HARTS THREADS: the page has a row of the table and a lane for each hart, and threads in both
 shown() {
   "$flick" report -i "$folder/trace" -o "$folder/page.html" --perfetto "$folder/page.pftrace" >/dev/null || return 1
   [ "$(grep -c '^<tr><th scope="row">.*hart' "$folder/page.html")" -ge "$1" ] &&
-    [ "$(grep -c '^<div class="lane"><span>[^<]*hart' "$folder/page.html")" = "$1" ] && grep -aq 'to a hart of the card' "$folder/page.pftrace"
+    [ "$(grep -c '^<div class="lane"><span>[^<]*hart' "$folder/page.html")" = "$1" ] &&
+    [ "$(grep '^<div class="lane"><span>[^<]*hart' "$folder/page.html" | grep -o '<title>thread [^<]*' | sort -u | wc -l)" = "$2" ] &&
+    ! grep '^<div class="lane"><span>[^<]*hart' "$folder/page.html" | grep -q '<title>?' &&
+    grep -aq 'to a hart of the card' "$folder/page.pftrace"
 }
 
 if [ -e "$build/lib/flick/card/kernel-host.elf" ]; then
@@ -51,7 +54,7 @@ if [ -e "$build/lib/flick/card/kernel-host.elf" ]; then
     traces_have_the_sums "$harts" "$form" "$threads" || status=$?
     result "trace of $form of $threads threads on $harts harts" "$status"
     status=0
-    shown "$harts" || status=$?
+    shown "$harts" "$threads" || status=$?
     result "its page" "$status"
   done
 fi

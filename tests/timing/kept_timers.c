@@ -1,5 +1,5 @@
-// Timers that outlive the program or are inherited: `kept_timers FORM [BEGAN]`. An alarm stays
-// through exec, and files of timers are there in the child of a fork.
+// Timers that outlive the program or are inherited: `kept_timers FORM [BEGAN]`. An alarm and open
+// files of timers stay through exec, and the files are there in the child of a fork.
 #define _GNU_SOURCE
 #include "timer_checks.h"
 #include <errno.h>
@@ -21,15 +21,20 @@ static void begin(void) {
   rest(2 * UNIT);
 }
 
+// When the clocks of the program that is executed began, if that was this long after the first's.
+static long base_of(const char *began, long after) {
+#ifdef PLAIN
+  return atol(began) + after;
+#else
+  // What the first had computed until exec is gone.
+  (void)began, (void)after;
+  return -2000;
+#endif
+}
+
 static void goes_on(const char *began) {
   handle(SIGALRM, SA_RESTART);
-#ifdef PLAIN
-  long base = atol(began) + 2 * UNIT;
-#else
-  // What it had computed until exec.
-  (void)began;
-  long base = -2000;
-#endif
+  long base = base_of(began, 2 * UNIT);
   for (int i = 0; i < 3; i++) {
     while (rang == i)
       pause();
@@ -98,6 +103,77 @@ static void fails(void) {
   is_at(now() - began, 5 * UNIT, "an alarm behind an exec that fails");
 }
 
+static void arm_file(int file, long time, long interval) {
+  struct itimerspec setting = {.it_value = span(time), .it_interval = span(interval)};
+  check(timerfd_settime(file, 0, &setting, NULL) == 0, "timerfd_settime");
+}
+
+static long expired(int file) {
+  uint64_t count;
+  return read(file, &count, sizeof count) == sizeof count ? (long)count : -1;
+}
+
+// One with an end, one with an interval that has expired twice, one that is closed, one not set.
+static int timer_of[4];
+
+static void begin_files(void) {
+  snprintf(began_text, sizeof began_text, "%ld", now());
+  for (int i = 0; i < 4; i++) {
+    int flags = (i == 0 ? 0 : TFD_NONBLOCK) | (i == 2 ? TFD_CLOEXEC : 0);
+    timer_of[i] = timerfd_create(i == 1 ? CLOCK_REALTIME : CLOCK_MONOTONIC, flags);
+  }
+  arm_file(timer_of[0], 5 * UNIT, 0);
+  arm_file(timer_of[1], UNIT, 2 * UNIT);
+  arm_file(timer_of[2], UNIT, 0);
+  rest(4 * UNIT + UNIT / 2);
+}
+
+static void files_go_on(long base) {
+  struct itimerspec left;
+  check(timerfd_gettime(timer_of[0], &left) == 0, "timerfd_gettime");
+  check(left.it_value.tv_sec * SECOND + left.it_value.tv_nsec <= UNIT / 2, "what is left");
+  check(expired(timer_of[1]) == 2, "what had expired before");
+  check(expired(timer_of[1]) == -1 && errno == EAGAIN, "what was read");
+  check(expired(timer_of[3]) == -1 && errno == EAGAIN, "one that is not set");
+  check(expired(timer_of[0]) == 1, "a file behind exec");
+  is_at(now() - base, UNIT / 2, "a file behind exec");
+  rest(2 * UNIT);
+  check(expired(timer_of[1]) == 2, "an interval behind exec");
+}
+
+static void exec_files(void) {
+  char files[64];
+  begin_files();
+  snprintf(files, sizeof files, "%d %d %d %d", timer_of[0], timer_of[1], timer_of[2], timer_of[3]);
+  execl(own, "kept_timers", "files", began_text, files, NULL);
+}
+
+static void files_of_arguments(char **argv) {
+  check(sscanf(argv[3], "%d %d %d %d", timer_of, timer_of + 1, timer_of + 2, timer_of + 3) == 4,
+        "files");
+  check(fcntl(timer_of[2], F_GETFD) == -1 && errno == EBADF, "one that exec closes");
+  files_go_on(base_of(argv[2], 4 * UNIT + UNIT / 2));
+  // The next program gets none.
+  for (int i = 0; i < 4; i++)
+    close(timer_of[i]);
+  execl("/proc/self/exe", "kept_timers", "no-files", NULL);
+}
+
+static void no_files(void) {
+  check(getenv("FLICK_TIMER_FILES") == NULL, "an environment without timers");
+  handle(SIGALRM, 0);
+  arm(ITIMER_REAL, UNIT, 0);
+  pause();
+}
+
+// A program that cannot be executed: the files stay as they were.
+static void files_stay(void) {
+  long base = now() + 4 * UNIT + UNIT / 2;
+  begin_files();
+  check(execl("/no/such/program", "program", NULL) == -1 && errno == ENOENT, "execl");
+  files_go_on(base);
+}
+
 // A program that is not timed gets it from the machine.
 static void plainly(void) {
   char *none[] = {NULL};
@@ -162,14 +238,19 @@ static void forks(void) {
 }
 
 static const struct form forms[] = {
-    {"execve", by_execve}, {"execv", by_execv},     {"execvp", by_execvp},
-    {"execl", by_execl},   {"execlp", by_execlp},   {"execvpe", by_execvpe},
-    {"execle", by_execle}, {"fexecve", by_fexecve}, {"execveat", by_execveat},
-    {"fails", fails},      {"plainly", plainly},    {"leaves", leaves},
-    {"forks", forks},
+    {"execve", by_execve},  {"execv", by_execv},        {"execvp", by_execvp},
+    {"execl", by_execl},    {"execlp", by_execlp},      {"execvpe", by_execvpe},
+    {"execle", by_execle},  {"fexecve", by_fexecve},    {"execveat", by_execveat},
+    {"fails", fails},       {"plainly", plainly},       {"leaves", leaves},
+    {"forks", forks},       {"exec-files", exec_files}, {"files-stay", files_stay},
+    {"no-files", no_files},
 };
 
 int main(int argc, char **argv) {
+  if (argc > 3 && strcmp(argv[1], "files") == 0) {
+    files_of_arguments(argv);
+    return 0;
+  }
   if (argc > 2) {
     goes_on(argv[2]);
     return 0;

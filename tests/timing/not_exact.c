@@ -193,7 +193,7 @@ static void busy(void) {
   pthread_join(thread, NULL);
 }
 
-// Not exact: a handler that interrupts a thread that waits.
+// Not exact: a handler of another process's signal, which interrupts a thread that waits.
 
 static void posts(int signal) {
   (void)signal;
@@ -211,9 +211,14 @@ static void *waits_to_be_interrupted(void *unused) {
 static void handler(void) {
   signal(SIGUSR1, posts);
   pthread_t thread = start(waits_to_be_interrupted);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
   usleep(1000);
   sched_yield();
-  pthread_kill(thread, SIGUSR1);
+  if (fork() == 0)
+    _exit(kill(getppid(), SIGUSR1) != 0);
   int value = 0;
   while (!value)
     check(sem_getvalue(&semaphore, &value) == 0, "sem_getvalue");
@@ -222,6 +227,7 @@ static void handler(void) {
   pthread_cond_signal(&condition);
   pthread_mutex_unlock(&mutex);
   pthread_join(thread, NULL);
+  wait(NULL);
 }
 
 // Not exact: a mutex that another process may have.
@@ -277,7 +283,8 @@ static void *reads_and_signals(void *unused) {
 static void quiet(void) {
   check(pipe(ends) == 0, "pipe");
   if (fork() == 0) {
-    poll(NULL, 0, 50);
+    // On the machine's clock.
+    syscall(SYS_poll, NULL, 0, 50);
     _exit(write(ends[1], "", 1) != 1);
   }
   pthread_t thread = start(reads_and_signals);

@@ -1,5 +1,18 @@
 # Timers in virtual time, and signals that are waited for: when they come, what they interrupt, and that
 # it is exact and the same again. Included by run.sh.
+
+# same_alone PROGRAM ARGUMENTS…: the same prediction twice, without an order
+same_alone() {
+  local run
+  for run in first again; do
+    rm -f "$work/record"
+    FLICK_STATS=$work/record FLICK_PLATFORM=$platform timeout 60 "$@" >"$work/output" || return 1
+    ! grep '^timed-not-exact' "$work/record" || return 1
+    grep '^timed-' "$work/record" >"$work/$run"
+  done
+  cmp -s "$work/first" "$work/again"
+}
+
 for link in -pie -static; do
   [ $link = -pie ] && code=-fPIE || code=-fno-pie
   while read -r program forms; do
@@ -13,9 +26,17 @@ for link in -pie -static; do
   done <<'END'
 timers spins pauses sleeps intervals posix threads waits data files jumps
 processor_timers clocks profiles virtual threads sleeps
-awaited_signals suspends waits threads files blocked
-kept_timers execve execv execvp execvpe execl execlp execle fexecve execveat fails forks
+awaited_signals suspends waits threads files blocked handlers
+kept_timers execve execv execvp execvpe execl execlp execle fexecve execveat fails forks exec-files files-stay
 END
+  # One thread, and no order.
+  "$flick_cc" -O2 -Wall -Werror --flick-timed $code $link "$here/one_thread.c" -o "$work/one_thread"
+  for form in rests masks files data usage; do
+    status=0
+    platform=near-memory same_alone "$work/one_thread" "$form" || status=$?
+    result "$link, one_thread: $form" "$status"
+    [ "$status" = 0 ] || cat "$work/output"
+  done
   # The shell is not timed, and gets its alarm from the machine.
   status=0
   FLICK_PLATFORM=near-memory timeout 30 "$work/kept_timers" plainly || status=$?
@@ -32,8 +53,9 @@ while read -r program forms; do
   done
 done <<'END'
 processor_timers clocks profiles virtual threads sleeps
-awaited_signals suspends waits threads files blocked
-kept_timers execve execl execle execlp fails plainly forks
+awaited_signals suspends waits threads files blocked handlers
+kept_timers execve execl execle execlp fails plainly forks exec-files files-stay
+one_thread rests masks files data usage
 END
 
 # The alarm of a program that is not timed stays the machine's.

@@ -114,6 +114,9 @@ pub const PLATFORM: &CStr = c"FLICK_PLATFORM";
 /// What is left of an alarm of a timed program when it gives its process to another: picoseconds, and
 /// the interval. The runtime sets it (`docs/virtual-threads.md`).
 pub const ALARM: &CStr = c"FLICK_ALARM";
+/// The same for open files of timers: the process, and for each file `FILE:CLOCK:LEFT:INTERVAL:COUNT`,
+/// with the expirations that nobody has read.
+pub const TIMER_FILES: &CStr = c"FLICK_TIMER_FILES";
 /// The name or file of the machine of `FLICK_BACKEND=card`; `card` by default.
 pub const MACHINE: &CStr = c"FLICK_MACHINE";
 /// A file of faults for that machine (`docs/faults.md`).

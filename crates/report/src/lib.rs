@@ -22,6 +22,7 @@ pub mod stat;
 mod again;
 mod baseline;
 mod counter;
+mod hart_owners;
 mod named_platform;
 mod reasons;
 mod run_program;

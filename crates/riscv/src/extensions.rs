@@ -2,7 +2,7 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use crate::{Format, Insn, Op};
+use crate::{Insn, Op};
 
 /// An extension that a hart may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -185,26 +185,6 @@ static NEEDED: [u32; Op::COUNT] = {
     all
 };
 
-/// The instruction in `bits` and the extension that has it, as `sh3add (zba)`; the bits, if no extension of
-/// [`Extension`] has it.
-pub fn instruction_name(bits: u32) -> String {
-    match extension_name(bits) {
-        Some((op, extension)) => format!("{op} ({extension})"),
-        None => format!("{bits:#010x}"),
-    }
-}
-
-/// The name of the instruction in `bits`, and that of the extension that has it, if one of [`Extension`] has.
-pub fn extension_name(bits: u32) -> Option<(&'static str, &'static str)> {
-    let op = crate::decode(bits).op();
-    let of_register = || match op.format() {
-        Format::Csr | Format::CsrI => Extension::of_register(bits >> 20),
-        _ => None,
-    };
-    let extension = Extension::of(op).or_else(of_register);
-    extension.map(|extension| (op.name(), extension.name()))
-}
-
 /// A hart's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Isa {
@@ -357,20 +337,6 @@ impl fmt::Display for Isa {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn instructions_have_names() {
-        let names = [0x0d05_7557, 0xc220_29f3, 0x0030_2573, 0x00c5_f50b].map(extension_name);
-        let wanted = [
-            ("v-config", "v"),
-            ("csrrs", "v"),
-            ("csrrs", "f"),
-            ("flick.dot", "xflickdot"),
-        ];
-        assert_eq!(names, wanted.map(Some));
-        assert_eq!(extension_name(0x0015_0513), None);
-        assert_eq!(instruction_name(0), "0x00000000");
-    }
 
     #[test]
     fn strings_and_back() {

@@ -16,6 +16,7 @@
 //! | `extensions.rs` | [`Isa`]: the extensions of a hart, as an ISA string names them |
 //! | `mmu.rs` | [`Mmu`]: the modes of address translation that a hart has |
 //! | `psabi.rs` | names of the registers |
+//! | `spelling.rs` | names of instructions, as their sources have them |
 //!
 //! ```
 //! use flick_riscv::{Op, decode};
@@ -38,12 +39,14 @@ mod insn;
 mod mmu;
 mod op;
 mod psabi;
+mod spelling;
 mod table;
 
 pub use decode::{decode, illegal};
-pub use extensions::{Extension, Isa, IsaError, extension_name, instruction_name};
+pub use extensions::{Extension, Isa, IsaError};
 pub use format::{Format, Registers};
 pub use insn::Insn;
 pub use mmu::{FOREIGN_MODE, FOREIGN_OWNER, Mmu};
 pub use op::{Access, Class, Op};
-pub use psabi::{FLOAT_REGISTERS, REGISTERS};
+pub use psabi::{FLOAT_REGISTERS, REGISTERS, register};
+pub use spelling::{extension_name, instruction_name};

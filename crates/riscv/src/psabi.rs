@@ -13,3 +13,19 @@ pub const FLOAT_REGISTERS: [&str; 32] = [
     "fa3", "fa4", "fa5", "fa6", "fa7", "fs2", "fs3", "fs4", "fs5", "fs6", "fs7", "fs8", "fs9",
     "fs10", "fs11", "ft8", "ft9", "ft10", "ft11",
 ];
+
+/// Numbers of registers that code of calls names.
+pub mod register {
+    /// The return address.
+    pub const RA: usize = 1;
+    /// The stack pointer.
+    pub const SP: usize = 2;
+    /// Of a call through a stub: its signature.
+    pub const T1: usize = 6;
+    /// The same: the function that is meant.
+    pub const T2: usize = 7;
+    /// The first argument, and the first part of a result.
+    pub const A0: usize = 10;
+    /// The last argument but one.
+    pub const A6: usize = 16;
+}

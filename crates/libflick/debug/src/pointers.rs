@@ -30,7 +30,7 @@ const STUB_SIZE: u64 = 16;
 /// Bytes of a stub's instructions.
 const STUB_CODE: u64 = 13;
 /// Bytes of the code that looks functions up.
-const LOOKUP_SIZE: u64 = 256;
+const LOOKUP_SIZE: u64 = 320;
 /// Fibonacci hashing.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -100,7 +100,10 @@ pub unsafe fn lead(
     let shown = Shown::new(object.into_elf());
     // SAFETY: by contract, and the code is in place.
     unsafe {
-        set_cells(record, request.xcall, start + by_signature.start);
+        if request.isa == 0 {
+            // Code of a card leaves its hart for calls by a signature.
+            set_cells(record, request.xcall, start + by_signature.start);
+        }
         set_word(&mappings, word, start + by_address.start)?;
     }
     Ok(Pointers {
@@ -209,6 +212,9 @@ impl Code {
             let mut unknown = a.create_label();
             a.test(r10, r10)?;
             a.jne(unknown)?;
+            if request.isa != 0 {
+                return_behind_jump(a)?;
+            }
             search(a, table, slots, 0)?;
             a.xor(r10d, r10d)?;
             a.set_label(&mut unknown)?;
@@ -311,6 +317,23 @@ fn search(a: &mut CodeAssembler, table: u64, slots: u64, behind: i32) -> Result<
     a.set_label(&mut none)?;
     a.pop(rdx)?;
     a.pop(rcx)
+}
+
+/// Behind the call of an unknown target there is a jump to where a known one returns. It returns there at once:
+/// code of a card that leaves its hart gets this frame again (`crossing/card/shown_frames.rs` of libflick), and
+/// gdb's `next` waits there. Only r10 is free.
+fn return_behind_jump(a: &mut CodeAssembler) -> Result<(), IcedError> {
+    const JUMP: i32 = 0xe9;
+    let mut other = a.create_label();
+    a.mov(r10, qword_ptr(rsp))?;
+    a.cmp(byte_ptr(r10), JUMP)?;
+    a.jne(other)?;
+    a.push(rcx)?;
+    a.movsxd(rcx, dword_ptr(r10 + 1))?;
+    a.lea(r10, qword_ptr(r10 + rcx + 5))?;
+    a.pop(rcx)?;
+    a.mov(qword_ptr(rsp), r10)?;
+    a.set_label(&mut other)
 }
 
 /// With r10 as it is.

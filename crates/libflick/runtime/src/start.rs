@@ -40,7 +40,7 @@ fn start() -> Place {
     }
     make_translator(config, place);
     if timed::enabled() {
-        timed::order::kept_alarm::started();
+        timed::order::kept_timers::started();
     }
     // SAFETY: a plain function of the right type, which lives as long as the process.
     unsafe { libc::atexit(modules::exiting) };

@@ -1,4 +1,5 @@
 //! The picture of the whole run: for each thread what its two sides do over time.
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use flick_events::number::counted;
@@ -9,6 +10,7 @@ use super::counters::{self, Counter};
 use super::hart_table;
 use super::page_figures::time;
 use super::page_names::escape;
+use crate::hart_owners::HartOwners;
 use crate::timeline::{self, Span, Step};
 
 /// Columns of the picture.
@@ -38,9 +40,20 @@ pub struct Overview {
     /// Picoseconds, of all threads: by side and [`Doing`].
     totals: [[u64; DOING.len()]; 2],
     counters: Vec<Counter>,
-    /// Of a card: names, and which part of each column's time they execute code.
-    harts: Vec<(String, Vec<f64>)>,
+    /// Of a card.
+    harts: Vec<HartLane>,
 }
+
+/// What a hart of a card does over time.
+struct HartLane {
+    name: String,
+    /// By thread, in the order of the process: its name, and which part of each column's time the hart
+    /// executes its code. Threads beyond the shades that there are share the last one.
+    threads: Vec<(String, Vec<f64>)>,
+}
+
+/// Classes of areas, by thread.
+const SHADES: [&str; 5] = ["nxp", "n2", "n3", "n4", "n5"];
 
 struct Row {
     name: String,
@@ -70,10 +83,7 @@ impl Overview {
             more: threads.len().saturating_sub(MOST_THREADS),
             totals: Default::default(),
             counters: counters::of(process, span),
-            harts: harts
-                .into_iter()
-                .map(|hart| busy(process, hart, span))
-                .collect(),
+            harts: lanes(process, &harts, span),
         };
         for (index, thread) in threads.into_iter().enumerate() {
             let mut row = Row {
@@ -98,15 +108,25 @@ impl Overview {
         if !self.harts.is_empty() {
             *page += "<div class=\"thread\">harts of the card</div>\n";
         }
-        for (name, columns) in &self.harts {
-            let name = escape(name);
-            let _ = writeln!(
+        for lane in &self.harts {
+            let name = escape(&lane.name);
+            let _ = write!(
                 page,
                 "<div class=\"lane\"><span>{name}</span><svg viewBox=\"0 0 {COLUMNS} {HEIGHT}\" \
-                 preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{name}\">\
-                 <path class=\"nxp\" d=\"{}\"/></svg></div>",
-                area(std::slice::from_ref(columns))
+                 preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{name}\">"
             );
+            let (names, columns): (Vec<_>, Vec<_>) = lane.threads.iter().cloned().unzip();
+            // As above: the whole of a later one is behind the earlier ones.
+            for (top, name) in names.iter().enumerate().rev() {
+                let _ = write!(
+                    page,
+                    "<path class=\"{}\" d=\"{}\"><title>{}</title></path>",
+                    SHADES[top.min(SHADES.len() - 1)],
+                    area(&columns[..=top]),
+                    escape(name)
+                );
+            }
+            *page += "</svg></div>\n";
         }
     }
 
@@ -176,11 +196,26 @@ impl Overview {
     }
 }
 
-/// When a hart of a card executes code of threads.
-fn busy(process: &Process<'_>, hart: &Thread<'_>, whole: Span) -> (String, Vec<f64>) {
-    let mut columns = vec![0.0; COLUMNS];
-    hart_table::each(process, hart, |_, span| add(&mut columns, whole, span));
-    (timeline::name_of(hart), columns)
+/// When the harts of a card execute code of which threads.
+fn lanes(process: &Process<'_>, harts: &[&Thread<'_>], whole: Span) -> Vec<HartLane> {
+    let owners = HartOwners::of(process);
+    let lane = |hart: &&Thread<'_>| {
+        let mut threads = BTreeMap::new();
+        hart_table::each(process, hart, |_, span| {
+            let owner = owners.at(hart, span.begin);
+            let columns = threads.entry(owner).or_insert_with(|| vec![0.0; COLUMNS]);
+            add(columns, whole, span);
+        });
+        let named = |(owner, columns): (Option<usize>, Vec<f64>)| {
+            let thread = owner.and_then(|at| process.threads.get(at));
+            (thread.map_or("?".into(), timeline::name_of), columns)
+        };
+        HartLane {
+            name: timeline::name_of(hart),
+            threads: threads.into_iter().map(named).collect(),
+        }
+    };
+    harts.iter().map(lane).collect()
 }
 
 /// Records what a thread does when: each time once, without gaps.

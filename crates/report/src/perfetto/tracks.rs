@@ -2,13 +2,14 @@
 use std::collections::HashMap;
 use std::io;
 
-use flick_events::trace::{Name, Parts, Process, Scope, Side, Thread};
+use flick_events::trace::{IDLE, Name, Parts, Process, Scope, Side, Thread};
 
 use super::proto::{
     ChildOrdering, DebugAnnotation, EventType, ProcessDescriptor, TrackDescriptor, TrackEvent,
 };
 use super::wake_ups::WakeUps;
 use super::writer::{Value, Writer};
+use crate::hart_owners::HartOwners;
 use crate::timeline::{self, Back, Callee, Span, Step};
 
 /// Writes the tracks of a process and of its threads.
@@ -27,6 +28,7 @@ pub fn process(process: &Process<'_>, writer: &mut Writer<'_>) -> io::Result<()>
         tracks: HashMap::new(),
     };
     let mut wake_ups = WakeUps::of(process, || writer.flow());
+    let owners = HartOwners::of(process);
     for (index, thread) in process.threads.iter().enumerate() {
         let name = timeline::name_of(thread);
         let mut side = |side: &str, rank: usize| {
@@ -48,6 +50,7 @@ pub fn process(process: &Process<'_>, writer: &mut Writer<'_>) -> io::Result<()>
         let mut tracks = Tracks {
             process,
             thread: (name.clone(), thread.id),
+            owners: &owners,
             host,
             nxp,
             wake_ups: &mut wake_ups,
@@ -69,6 +72,7 @@ struct Tracks<'a, 'w, 'o> {
     process: &'a Process<'a>,
     /// Name and number.
     thread: (String, u32),
+    owners: &'a HartOwners,
     host: u64,
     nxp: u64,
     wake_ups: &'w mut WakeUps,
@@ -80,7 +84,10 @@ impl Tracks<'_, '_, '_> {
         let mut result = Ok(());
         timeline::walk(thread, |step| {
             if result.is_ok() {
-                result = self.step(step, counters);
+                result = match step {
+                    Step::State { span, id } => self.state(thread, span, id),
+                    step => self.step(step, counters),
+                };
             }
         });
         result
@@ -148,19 +155,27 @@ impl Tracks<'_, '_, '_> {
                 };
                 self.writer.event(track, time, EventType::Counter, event)
             }
-            Step::State { span, id } => {
-                let name = self.name(id);
-                let event = TrackEvent {
-                    name_iid: self.writer.event_name(&name),
-                    flow_ids: self.wake_ups.from(self.thread.1, span.begin),
-                    terminating_flow_ids: self.wake_ups.to(self.thread.1, span.begin),
-                    ..TrackEvent::default()
-                };
-                self.writer.begin(self.host, span.begin, event)?;
-                self.writer.end(self.host, span.end)
-            }
-            Step::End { .. } => Ok(()),
+            Step::State { .. } | Step::End { .. } => Ok(()),
         }
+    }
+
+    /// A state of a hart. On a card it has the thread whose code the hart executes.
+    fn state(&mut self, hart: &Thread<'_>, span: Span, id: u32) -> io::Result<()> {
+        let name = self.name(id);
+        let is_idle = self.process.name(id).is_some_and(|name| name.text == IDLE);
+        let owner = self.owners.at(hart, span.begin).filter(|_| !is_idle);
+        let owner = owner.and_then(|at| self.process.threads.get(at));
+        let owner = owner.map(|owner| Value::Text(timeline::name_of(owner)));
+        let owner = owner.map(|owner| self.writer.annotation("thread", owner));
+        let event = TrackEvent {
+            name_iid: self.writer.event_name(&name),
+            debug_annotations: owner.into_iter().collect(),
+            flow_ids: self.wake_ups.from(self.thread.1, span.begin),
+            terminating_flow_ids: self.wake_ups.to(self.thread.1, span.begin),
+            ..TrackEvent::default()
+        };
+        self.writer.begin(self.host, span.begin, event)?;
+        self.writer.end(self.host, span.end)
     }
 
     /// On the track that the thread leaves a slice for the whole call begins, and in it lies one

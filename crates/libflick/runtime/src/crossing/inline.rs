@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use flick_abi::layout::JumpTarget;
 use flick_engine::{CodeRegion, Exit, Identity, NoObserver, ProcessCore, Unlimited};
+use flick_riscv::register::T2;
 use flick_translator::{Context, Reason};
 
 use super::backend::{Backend, Event};
@@ -17,8 +18,6 @@ use crate::thread::activation::Activation;
 use crate::thread::crossing_code::{self, Crossing};
 use crate::thread::entered::Entered;
 use crate::translation;
-
-const T2: usize = 7;
 
 // SAFETY: NxP code is the program's own code; it may touch whatever its host code may.
 const MEMORY: Identity = unsafe { Identity::new() };

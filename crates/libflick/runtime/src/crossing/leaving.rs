@@ -6,8 +6,7 @@ use crate::thread::activations::GAP;
 use crate::thread::entered::Entered;
 use crate::thread::{Current, Thread};
 use crate::translation;
-
-const SP: usize = 2;
+use flick_riscv::register::SP;
 
 /// Where the NxP stack of a new activation at `act` starts; 16-byte aligned. Drops dead activations
 /// that stand in the way.

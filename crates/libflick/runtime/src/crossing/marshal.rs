@@ -4,15 +4,13 @@
 //! Without a signature registers move in order: six integer registers to a0–a5 and the low halves
 //! of eight vector registers to fa0–fa7, or back. The crossing does that itself.
 use flick_abi::signature::{Class, Item};
+use flick_riscv::register::{A0, SP, T2};
 
 use crate::modules::signatures::Plan;
 
 use crate::crossing::next_step::Next;
 use crate::thread::activation::{Activation, VECTOR_RESULT};
 
-const SP: usize = 2;
-const T2: usize = 7;
-const A0: usize = 10;
 const FA0: usize = 10;
 const HOST_INTS: usize = 6;
 const HOST_FLOATS: usize = 8;

@@ -9,14 +9,11 @@ use std::ffi::{c_int, c_void};
 use std::mem::offset_of;
 
 use flick_abi::layout::{JumpTarget, SAVED_NUMBERS};
+use flick_riscv::register::{A0, RA, SP};
 
 use crate::crossing::cleanup_push::RAISED;
 use crate::os::jump_buffer;
 use crate::thread::activation::{self, Activation};
-
-const RA: usize = 1;
-const SP: usize = 2;
-const A0: usize = 10;
 
 unsafe extern "C" {
     fn __sigsetjmp(buffer: *mut c_void, save_mask: c_int) -> c_int;

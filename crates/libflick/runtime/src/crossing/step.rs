@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use flick_abi::layout::GATE_PLAIN;
+use flick_riscv::register::{A0, RA, SP, T1};
 use flick_translator::Reason;
 
 use super::backend::{Backend, Event};
@@ -15,11 +16,6 @@ use crate::signals::raise;
 use crate::thread::activation::Activation;
 use crate::thread::entered::Entered;
 use crate::thread::{Current, crossing_code};
-
-const RA: usize = 1;
-const SP: usize = 2;
-const A0: usize = 10;
-const T1: usize = 6;
 
 /// Makes `act` the thread's innermost activation and runs the gate's function.
 ///

@@ -14,6 +14,7 @@
 use std::ffi::{c_int, c_void};
 
 use flick_abi::layout::{SAVED_NUMBERS, SavedRegisters, UNWIND_BY_FP, UNWIND_UNKNOWN, UnwindEntry};
+use flick_riscv::register::{A0, RA, SP};
 
 use crate::crossing::{cleanup_push, leaving};
 use crate::modules;
@@ -32,10 +33,7 @@ const CONTINUE_UNWIND: c_int = 8;
 /// DWARF number of rbp (System V x86-64 psABI, figure 3.36).
 const RBP: c_int = 6;
 
-const RA: usize = 1;
-const SP: usize = 2;
 const FP: usize = 8;
-const A0: usize = 10;
 
 unsafe extern "C" {
     fn _Unwind_GetGR(context: *mut c_void, register: c_int) -> usize;

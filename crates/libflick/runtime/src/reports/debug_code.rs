@@ -68,9 +68,11 @@ pub fn make(module: &Module) -> Option<&'static Module> {
 /// module, which has debug information. The module is registered, with the record that [`record_of`]
 /// has, and none of its code has run.
 pub fn lead_pointers(module: &Module) {
-    let is_able = config::get().engine != Engine::Interpret
-        && !crossing_code::counted()
-        && !crossing_code::on_card();
+    let is_able = match crossing_code::on_card() {
+        // Other code of a card has no word for its calls.
+        true => !ptr::eq(record_of(module), module),
+        false => config::get().engine != Engine::Interpret && !crossing_code::counted(),
+    };
     if !is_able || module.line_count == 0 || !is_wanted() {
         return;
     }
@@ -159,6 +161,9 @@ fn request(module: &Module) -> Request {
     extern "C" fn leads_to(function: u64) -> u64 {
         match address_meaning::lasting(function) {
             Some(Target::Host) => function,
+            Some(Target::Nxp(address)) if crossing_code::on_card() => {
+                shown_code::leads_to(function, address).unwrap_or(0)
+            }
             Some(Target::Nxp(address)) => match modules::translated_entry(address) {
                 Some(ModuleEntry::At(code)) => code,
                 _ => 0,
@@ -166,15 +171,23 @@ fn request(module: &Module) -> Request {
             None => 0,
         }
     }
-    let (words, isa) = match crossing_code::on_card() {
-        true => (shown_code::words(), shown_code::isa()),
-        false => (translation::words::addresses(), 0),
+    let (words, isa, host_call) = match crossing_code::on_card() {
+        // The code leaves its hart.
+        true => {
+            let leave = flick_translator::leave_at_call as *const () as u64;
+            (shown_code::words(), shown_code::isa(), leave)
+        }
+        false => (
+            translation::words::addresses(),
+            0,
+            crossing_code::host_call(),
+        ),
     };
     Request {
         module,
         words,
         isa,
-        host_call: crossing_code::host_call(),
+        host_call,
         signature_call: crossing_code::signature_call(),
         xcall: crossing_code::xcall_address(),
         leads_to,

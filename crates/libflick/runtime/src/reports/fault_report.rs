@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use flick_abi::layout::Gate;
 use flick_riscv::REGISTERS;
+use flick_riscv::register::RA;
 
 use crate::memory::nxp_stack;
 use crate::os::fatal::write_stderr;
@@ -15,8 +16,6 @@ use crate::reports::backtrace::{self, Outer, Step};
 use crate::thread::activation::Activation;
 use crate::thread::{Current, crossing_code};
 use crate::{config, modules, translation};
-
-const RA: usize = 1;
 
 /// Places in code, as a report shows them.
 trait Places {

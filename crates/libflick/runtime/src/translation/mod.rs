@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use flick_abi::layout::Gate;
 use flick_engine::Hart;
+use flick_riscv::register::{RA, SP, T1, T2};
 use flick_translator::{
     Context, Counting, HostRegisters, Lookup, StateTable, Targets, Translator, Usage, VectorCall,
 };
@@ -218,11 +219,6 @@ pub(crate) unsafe extern "C" fn by_signature(context: *mut Context, _target: u64
         None => crossing_code::call_by_signature(),
     }
 }
-
-const RA: usize = 1;
-const SP: usize = 2;
-const T1: usize = 6;
-const T2: usize = 7;
 
 /// Where NxP code calls by a signature if that is NxP code, too, which finds its arguments where
 /// the caller has put them.

@@ -74,6 +74,14 @@ pub fn called(address: u64) -> Option<u64> {
     }
 }
 
+/// Where a call of `function` leads, which means the code at `address`, if it stays on its hart.
+pub fn leads_to(function: u64, address: u64) -> Option<u64> {
+    if may_be_elsewhere(function, address) {
+        return None;
+    }
+    called(address)
+}
+
 /// Does code that jumps to `target`, which means the code at `address`, have to leave its hart, perhaps? The
 /// code is the same on all tiles.
 pub(super) fn may_be_elsewhere(target: u64, address: u64) -> bool {

@@ -5,6 +5,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use flick_abi::card::hint;
+use flick_riscv::register::{A0, RA};
 
 use super::owner::Owner;
 use super::tile_place::Place;
@@ -13,8 +14,6 @@ use crate::os::errno::set_errno;
 use crate::os::host_library;
 use crate::thread::entered::Entered;
 
-const RA: usize = 1;
-const A0: usize = 10;
 const ALL: u64 = hint::VECTORS | hint::FLOATS | hint::CUSTOM;
 
 /// The function's address, by which code calls it.

@@ -12,6 +12,7 @@ use flick_engine::{
     ProcessCore, Trap, access_fcsr, csr_number,
 };
 use flick_riscv::Isa;
+use flick_riscv::register::T2;
 use flick_translator::Reason;
 
 use super::hints;
@@ -29,8 +30,6 @@ use crate::modules::address_meaning::Target;
 use crate::thread::crossing_code;
 use crate::thread::entered::Entered;
 use crate::translation;
-
-const T2: usize = 7;
 
 /// Where a hart's mark is in [`tile_place::how`]; below is its budget.
 const MARK_SHIFT: u32 = 21;

@@ -6,6 +6,7 @@ use flick_abi::descriptor::{
 };
 use flick_abi::layout::GATE_VARIADIC;
 use flick_engine::{Cause, Exit, Trap};
+use flick_riscv::register::{A0, RA, SP, T2};
 
 use super::super::backend::Event;
 use super::lent_code::{BREAKPOINT, ILLEGAL, fcsr};
@@ -15,11 +16,6 @@ use super::{card_failure, token};
 use crate::modules::signatures;
 use crate::thread::crossing_code;
 use crate::thread::entered::Entered;
-
-const RA: usize = 1;
-const SP: usize = 2;
-const T2: usize = 7;
-const A0: usize = 10;
 
 /// Is the request to be made again?
 pub fn is_busy(message: &Descriptor) -> bool {
@@ -58,17 +54,21 @@ pub fn write_request(
         ..Descriptor::new(DESCRIPTOR_CALL)
     };
     to.ints.copy_from_slice(&hart.x[A0..A0 + 8]);
-    to.floats.copy_from_slice(&hart.f[A0..A0 + 8]);
+    let floats = &hart.f[A0..A0 + 8];
     let how = how(act);
     match how {
         // A function with dots gets more than the registers of a descriptor.
         BEGINS if act.gate().flags & GATE_VARIADIC == 0 => {
             to.address = hart.x[RA];
-            if !signatures::has_float_arguments(act.gate()) {
-                to.kind = DESCRIPTOR_CALL_OF_INTEGERS;
+            match signatures::has_float_arguments(act.gate()) {
+                true => to.floats.copy_from_slice(floats),
+                false => to.kind = DESCRIPTOR_CALL_OF_INTEGERS,
             }
         }
-        RETURNED if is_kept => to.kind = DESCRIPTOR_RETURN,
+        RETURNED if is_kept => {
+            to.kind = DESCRIPTOR_RETURN;
+            to.floats.copy_from_slice(floats);
+        }
         _ => {
             (registers.pc, registers.f, registers.fcsr) = (hart.pc, hart.f, fcsr);
             registers.x.copy_from_slice(&hart.x[1..]);

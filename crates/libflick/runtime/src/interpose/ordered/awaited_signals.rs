@@ -4,6 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use super::{Answer, clocks, ordered, real};
 use crate::accounts::timed::order::signal_waits::Awaited;
+use crate::accounts::timed::order::signals_of_threads::{
+    FROM_KILL, FROM_QUEUE, FROM_THREAD, Receiver,
+};
 use crate::accounts::timed::order::{ANY_DATA, Here, Key, clocks_are_virtual};
 
 /// The kernel's part of the program's set.
@@ -23,8 +26,16 @@ fn wait(here: &Here, set: u64, deadline: Option<u64>, real: *const c_void) -> An
     }
 }
 
-/// A signal is about to be sent: who waits for one looks.
-fn sends(here: &Here, real: *const c_void) -> Answer {
+/// A signal is about to be sent: by the order, or who waits for one looks. `to`: a thread of the process.
+fn sends(
+    here: &Here,
+    (to, number): (Option<Receiver>, c_int),
+    info: (c_int, usize),
+    real: *const c_void,
+) -> Answer {
+    if to.is_some_and(|to| here.send(to, number, info)) {
+        return Answer::value(0);
+    }
     for key in [Key::Signals, ANY_DATA] {
         here.wake(key, usize::MAX);
     }
@@ -51,14 +62,33 @@ ordered! {
     }
     kill(arguments, here) {
         let [process, number, ..] = *arguments;
+        let number = number as c_int;
         let is_own = process as u32 == std::process::id() && number != 0;
-        if is_own && here.send_to_waiter(number as c_int) {
+        if is_own && here.send_to_waiter(number) {
             return Answer::value(0);
         }
-        sends(&here, real!(kill))
+        let to = is_own.then_some(Receiver::Process);
+        sends(&here, (to, number), (FROM_KILL, 0), real!(kill))
     }
-    pthread_kill(_arguments, here) { sends(&here, real!(pthread_kill)) }
-    pthread_sigqueue(_arguments, here) { sends(&here, real!(pthread_sigqueue)) }
-    sigqueue(_arguments, here) { sends(&here, real!(sigqueue)) }
-    tgkill(_arguments, here) { sends(&here, real!(tgkill)) }
+    pthread_kill(arguments, here) {
+        let [thread, number, ..] = *arguments;
+        let to = Some(Receiver::Thread(thread as libc::pthread_t));
+        sends(&here, (to, number as c_int), (FROM_THREAD, 0), real!(pthread_kill))
+    }
+    pthread_sigqueue(arguments, here) {
+        let [thread, number, value, ..] = *arguments;
+        let to = Some(Receiver::Thread(thread as libc::pthread_t));
+        sends(&here, (to, number as c_int), (FROM_QUEUE, value), real!(pthread_sigqueue))
+    }
+    sigqueue(arguments, here) {
+        let [process, number, value, ..] = *arguments;
+        let to = (process as u32 == std::process::id()).then_some(Receiver::Process);
+        sends(&here, (to, number as c_int), (FROM_QUEUE, value), real!(sigqueue))
+    }
+    tgkill(arguments, here) {
+        let [process, thread, number, ..] = *arguments;
+        let to = Receiver::Tid(thread as c_int);
+        let to = (process as u32 == std::process::id()).then_some(to);
+        sends(&here, (to, number as c_int), (FROM_THREAD, 0), real!(tgkill))
+    }
 }

@@ -16,6 +16,9 @@ const DATE: u64 = 1_767_225_600 * SECOND;
 /// Nanoseconds from the machine's start to the beginning of the run: programs take 0 for no time.
 const SINCE_START: u64 = SECOND;
 
+/// Nanoseconds of what `times` counts: 100 of them are a second.
+const TICK: u64 = SECOND / 100;
+
 /// What a clock shows at the beginning of the run; `None`: it is none that Flick keeps.
 fn beginning(clock: c_int) -> Option<u64> {
     match clock {
@@ -101,6 +104,16 @@ pub fn timespec(time: u64) -> libc::timespec {
     }
 }
 
+pub fn timeval(time: u64) -> libc::timeval {
+    libc::timeval {
+        tv_sec: (time / SECOND) as i64,
+        tv_usec: (time % SECOND / 1000) as i64,
+    }
+}
+
+type GetUsage = unsafe extern "C" fn(c_int, *mut libc::rusage) -> c_int;
+type Times = unsafe extern "C" fn(*mut libc::tms) -> libc::clock_t;
+
 asked! {
     clock_gettime(arguments, _place) {
         let [clock, to, ..] = *arguments;
@@ -119,14 +132,8 @@ asked! {
         let to = to as *mut libc::timeval;
         match now(libc::CLOCK_REALTIME) {
             Some(time) if !to.is_null() && zone == 0 => {
-                let time = timespec(time);
                 // SAFETY: the program's place for a time.
-                unsafe {
-                    to.write_unaligned(libc::timeval {
-                        tv_sec: time.tv_sec,
-                        tv_usec: time.tv_nsec / 1000,
-                    });
-                }
+                unsafe { to.write_unaligned(timeval(time)) };
                 Answer::value(0)
             }
             _ => Answer::go_on(real!(gettimeofday)),
@@ -140,6 +147,45 @@ asked! {
                 next: ptr::null::<c_void>(),
             },
             None => Answer::go_on(real!(clock)),
+        }
+    }
+    getrusage(arguments, _place) {
+        let [who, to, ..] = *arguments;
+        let meter = match who as c_int {
+            libc::RUSAGE_SELF => Some(Meter::Process),
+            libc::RUSAGE_THREAD => Meter::of_clock(libc::CLOCK_THREAD_CPUTIME_ID),
+            _ => None,
+        };
+        let (Some(meter), false) = (meter, to == 0) else {
+            return Answer::go_on(real!(getrusage));
+        };
+        let usage = real!(getrusage: GetUsage);
+        let to = to as *mut libc::rusage;
+        // SAFETY: the program's arguments.
+        let result = unsafe { usage(who as c_int, to) };
+        if result == 0 {
+            let [time, none] = [meter.read() / 1000, 0].map(timeval);
+            // SAFETY: the record that the C library has just filled.
+            unsafe { ((*to).ru_utime, (*to).ru_stime) = (time, none) };
+        }
+        Answer::value(result)
+    }
+    times(arguments, _place) {
+        let to = arguments[0] as *mut libc::tms;
+        let Some(now) = now(libc::CLOCK_MONOTONIC) else {
+            return Answer::go_on(real!(times));
+        };
+        let times = real!(times: Times);
+        // SAFETY: the program's argument.
+        let result = unsafe { times(to) };
+        if !to.is_null() && result != -1 {
+            let time = (Meter::Process.read() / 1000 / TICK) as libc::clock_t;
+            // SAFETY: the record that the C library has just filled.
+            unsafe { ((*to).tms_utime, (*to).tms_stime) = (time, 0) };
+        }
+        Answer {
+            value: (now / TICK) as libc::clock_t,
+            next: ptr::null::<c_void>(),
         }
     }
     time(arguments, _place) {

@@ -1,7 +1,6 @@
 //! `read` and `write`: tried without blocking first. Who would block waits in the order,
 //! where a thread that reads or writes the other end wakes it.
 use std::ffi::{c_int, c_short};
-use std::mem::MaybeUninit;
 
 use flick_sim::thread_token::Turn;
 
@@ -11,25 +10,6 @@ use crate::accounts::timed::order::set_timers::{self, Timer};
 use crate::accounts::timed::order::{self, ANY_DATA, Call, Here, Key};
 use crate::accounts::timed::sums::Wait;
 use crate::os::system_call::system_call;
-
-/// What who waits for the file waits for: both ends of a pipe have one number, and those of a
-/// socket do not. `None`: a file that nobody waits for.
-pub fn key(file: c_int) -> Option<Key> {
-    let mut found = MaybeUninit::<libc::stat>::zeroed();
-    let place = found.as_mut_ptr() as usize;
-    // SAFETY: a place for the record, which the kernel fills.
-    let found = unsafe {
-        if system_call(libc::SYS_fstat, [file as usize, place, 0, 0]) != 0 {
-            return None;
-        }
-        found.assume_init()
-    };
-    match found.st_mode & libc::S_IFMT {
-        libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => None,
-        libc::S_IFSOCK => Some(Key::Data(0, 1)),
-        _ => Some(Key::Data(found.st_dev, found.st_ino)),
-    }
-}
 
 /// Whether calls for the file fail rather than block.
 fn never_blocks(file: c_int) -> bool {
@@ -46,7 +26,9 @@ fn never_blocks(file: c_int) -> bool {
 /// Until the file is ready. Then those are woken who wait for what the call does. False: a signal
 /// has come.
 fn transfer(here: &Here, file: c_int, events: c_short) -> bool {
-    let Some(key) = key(file) else { return true };
+    let Some(key) = Key::of_file(file) else {
+        return true;
+    };
     let may_block = !never_blocks(file);
     match events {
         libc::POLLOUT => order::writes(key),
@@ -104,7 +86,7 @@ asked! {
                 }
             }
             // A thread may read it later.
-            None => key(file).into_iter().for_each(order::writes),
+            None => Key::of_file(file).into_iter().for_each(order::writes),
         }
         Answer::go_on(real!(write))
     }

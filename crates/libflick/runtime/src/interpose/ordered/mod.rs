@@ -12,6 +12,7 @@ mod cancelling;
 mod clocks;
 mod conditions;
 mod data;
+mod files_alone;
 mod futexes;
 mod locks;
 mod meetings;

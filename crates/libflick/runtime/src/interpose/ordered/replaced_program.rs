@@ -1,9 +1,9 @@
-//! `exec`: an alarm in virtual time is the new program's.
+//! `exec`: an alarm and files of timers in virtual time are the new program's.
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
 use super::{Answer, Arguments, asked, real};
-use crate::accounts::timed::order::kept_alarm::Kept;
+use crate::accounts::timed::order::kept_timers::Kept;
 use crate::accounts::timed::order::{Call, is_own, point};
 
 type Strings = *const *const c_char;
@@ -21,17 +21,17 @@ fn own_environment() -> usize {
     unsafe { __environ as usize }
 }
 
-/// What keeps the alarm behind `exec`, if there is one.
+/// What keeps timers behind `exec`, if there are some.
 fn keep(name: &'static str, place: usize, environment: usize) -> Option<Kept> {
     if !is_own() {
         return None;
     }
     let here = point(Call::new(name, place))?;
     // SAFETY: the program's environment.
-    unsafe { here.keep_alarm(environment as Strings) }
+    unsafe { here.keep_timers(environment as Strings) }
 }
 
-/// Executes the program with the environment that has the alarm. Who comes back has failed.
+/// Executes the program with the environment that has the timers. Who comes back has failed.
 fn exec(
     (name, place): (&'static str, usize),
     environment: usize,

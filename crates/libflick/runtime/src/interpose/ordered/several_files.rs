@@ -1,12 +1,12 @@
 //! `poll`, `select` and their kin: tried without blocking. Who would block waits in the order, where a
 //! thread that reads or writes the other end of one of the files wakes it.
-use std::ffi::{c_int, c_short};
+use std::ffi::{c_int, c_short, c_void};
 
 use flick_sim::thread_token::Turn;
 
-use super::{Answer, cancelling, clocks, ordered, real};
+use super::{Answer, asked, cancelling, clocks, files_alone, real};
 use crate::accounts::timed::order::signal_waits::SignalWait;
-use crate::accounts::timed::order::{ANY_DATA, Here};
+use crate::accounts::timed::order::{self, ANY_DATA, Call, Here};
 use crate::accounts::timed::sums::Wait;
 use crate::os::system_call::system_call;
 
@@ -73,6 +73,9 @@ fn mask_at(address: usize) -> Option<u64> {
     // SAFETY: null, or the program's set, which begins with the kernel's signals.
     unsafe { (address as *const u64).as_ref() }.copied()
 }
+
+/// More is refused.
+const MOST_FILES: usize = c_int::MAX as usize;
 
 /// The files of `select`'s sets.
 struct Sets {
@@ -155,8 +158,7 @@ fn select(
     deadline: Option<u64>,
     mask: Option<u64>,
 ) -> Option<Answer> {
-    let most = c_int::MAX as usize;
-    let sets = Sets::new(Some(count).filter(|&count| count <= most)?, sets);
+    let sets = Sets::new(Some(count).filter(|&count| count <= MOST_FILES)?, sets);
     let look = |milliseconds| !sets.look(milliseconds).is_empty();
     match wait_with_mask(here, deadline, mask, look) {
         Waited::Ready | Waited::TimedOut => Some(sets.answer()),
@@ -165,81 +167,129 @@ fn select(
     }
 }
 
+/// The same in a program with one thread, and what is left of its time.
+fn select_alone(
+    files: [usize; 4],
+    limit: Option<libc::timespec>,
+    mask: usize,
+) -> Option<(Answer, u64)> {
+    let limit = files_alone::limit(limit)?;
+    let [count, sets @ ..] = files;
+    let count = Some(count).filter(|&count| count <= MOST_FILES)?;
+    let has_files = !Sets::new(count, sets).files.is_empty();
+    Some(files_alone::select(files, has_files, limit, mask))
+}
+
 /// Whether a time is one that the C library takes.
 fn is_valid(seconds: i64, parts: i64, most: i64) -> bool {
     seconds >= 0 && (0..most).contains(&parts)
 }
 
-ordered! {
-    poll(arguments, here) {
+/// A call that waits: in the order, or alone (`None`: it does not sleep there), or in the kernel.
+fn waits(
+    call: Call,
+    real: *const c_void,
+    ordered: impl FnOnce(&Here) -> Option<Answer>,
+    alone: impl FnOnce() -> Option<Answer>,
+) -> Answer {
+    let answer = match order::point(call) {
+        Some(here) => ordered(&here),
+        None => alone(),
+    };
+    answer.unwrap_or(Answer::go_on(real))
+}
+
+/// How the C library's function goes on behind waiting for files.
+fn polled(waited: Waited) -> Option<Answer> {
+    match waited {
+        Waited::TimedOut => Some(Answer::value(0)),
+        Waited::Interrupted => Some(Answer::error(libc::EINTR)),
+        Waited::Ready | Waited::Cancelled => None,
+    }
+}
+
+asked! {
+    poll(arguments, place) {
         let [files, count, milliseconds, ..] = *arguments;
-        let milliseconds = milliseconds as c_int;
-        let limit = u64::try_from(milliseconds).ok();
-        let deadline = limit.map(|limit| here.now().saturating_add(limit * 1_000_000_000));
-        let look = |milliseconds| poll(files, count, milliseconds) != 0;
-        if milliseconds != 0 {
-            match wait(&here, deadline, look) {
-                Waited::TimedOut => return Answer::value(0),
-                Waited::Interrupted => return Answer::error(libc::EINTR),
-                Waited::Ready | Waited::Cancelled => {}
+        let limit = u64::try_from(milliseconds as c_int).ok();
+        let time = limit.map(|limit| clocks::timespec(limit * 1_000_000));
+        let ordered = |here: &Here| {
+            let deadline = limit.map(|limit| here.now().saturating_add(limit * 1_000_000_000));
+            let look = |milliseconds| poll(files, count, milliseconds) != 0;
+            match limit {
+                Some(0) => None,
+                _ => polled(wait(here, deadline, look)),
             }
-        }
-        Answer::go_on(real!(poll))
-    }
-    ppoll(arguments, here) {
-        let [files, count, time, mask, ..] = *arguments;
-        let look = |milliseconds| poll(files, count, milliseconds) != 0;
-        // SAFETY: null, or the program's time.
-        let limit = unsafe { (time as *const libc::timespec).as_ref() };
-        if limit.is_none_or(|time| is_valid(time.tv_sec, time.tv_nsec, 1_000_000_000)) {
-            let deadline = clocks::timeout(&here, time);
-            match wait_with_mask(&here, deadline, mask_at(mask), look) {
-                Waited::TimedOut => return Answer::value(0),
-                Waited::Interrupted => return Answer::error(libc::EINTR),
-                Waited::Ready | Waited::Cancelled => {}
-            }
-        }
-        Answer::go_on(real!(ppoll))
-    }
-    select(arguments, here) {
-        let [count, read, write, other, time, _] = *arguments;
-        let time = time as *mut libc::timeval;
-        // SAFETY: null, or the program's time.
-        let limit = unsafe { time.as_ref() }.copied();
-        let real = real!(select);
-        if !limit.is_none_or(|limit| is_valid(limit.tv_sec, limit.tv_usec, 1_000_000)) {
-            return Answer::go_on(real);
-        }
-        let length = |limit: libc::timeval| {
-            (limit.tv_sec as u64).saturating_mul(1_000_000).saturating_add(limit.tv_usec as u64)
         };
-        let deadline = limit.map(|limit| {
-            here.now().saturating_add(length(limit).saturating_mul(1_000_000))
-        });
-        let answer = select(&here, [count, read, write, other], deadline, None);
-        if let (Some(deadline), Some(_)) = (deadline, &answer) {
-            // What is left, as Linux says it.
-            let left = deadline.saturating_sub(here.now()) / 1_000_000;
-            let left = libc::timeval {
-                tv_sec: (left / 1_000_000) as i64,
-                tv_usec: (left % 1_000_000) as i64,
-            };
-            // SAFETY: the program's time.
-            unsafe { time.write(left) };
-        }
-        answer.unwrap_or(Answer::go_on(real))
+        let alone = || Some(files_alone::poll(files, count, files_alone::limit(time)?, 0));
+        waits(Call::new("poll", place), real!(poll), ordered, alone)
     }
-    pselect(arguments, here) {
-        let [count, read, write, other, time, mask] = *arguments;
-        let real = real!(pselect);
+    ppoll(arguments, place) {
+        let [files, count, time, mask, ..] = *arguments;
+        let real = real!(ppoll);
         // SAFETY: null, or the program's time.
-        let limit = unsafe { (time as *const libc::timespec).as_ref() };
+        let limit = unsafe { (time as *const libc::timespec).as_ref() }.copied();
         if !limit.is_none_or(|time| is_valid(time.tv_sec, time.tv_nsec, 1_000_000_000)) {
             return Answer::go_on(real);
         }
-        let deadline = clocks::timeout(&here, time);
-        let answer = select(&here, [count, read, write, other], deadline, mask_at(mask));
-        answer.unwrap_or(Answer::go_on(real))
+        let ordered = |here: &Here| {
+            let deadline = clocks::timeout(here, time);
+            let look = |milliseconds| poll(files, count, milliseconds) != 0;
+            polled(wait_with_mask(here, deadline, mask_at(mask), look))
+        };
+        let alone = || Some(files_alone::poll(files, count, files_alone::limit(limit)?, mask));
+        waits(Call::new("ppoll", place), real, ordered, alone)
+    }
+    select(arguments, place) {
+        let [count, read, write, other, time, _] = *arguments;
+        let files = [count, read, write, other];
+        let time = time as *mut libc::timeval;
+        let real = real!(select);
+        // SAFETY: null, or the program's time.
+        let limit = unsafe { time.as_ref() }.copied();
+        if !limit.is_none_or(|limit| is_valid(limit.tv_sec, limit.tv_usec, 1_000_000)) {
+            return Answer::go_on(real);
+        }
+        let limit = limit.map(|limit| libc::timespec {
+            tv_sec: limit.tv_sec,
+            tv_nsec: limit.tv_usec * 1000,
+        });
+        // What is left, as Linux says it. Nanoseconds.
+        let leave = |left: u64| {
+            // SAFETY: the program's time.
+            unsafe { time.write(clocks::timeval(left)) };
+        };
+        let ordered = |here: &Here| {
+            let deadline = limit.map(|limit| {
+                here.now().saturating_add(clocks::length(&limit).saturating_mul(1000))
+            });
+            let answer = select(here, files, deadline, None)?;
+            if let Some(deadline) = deadline {
+                leave(deadline.saturating_sub(here.now()) / 1000);
+            }
+            Some(answer)
+        };
+        let alone = || {
+            let (answer, left) = select_alone(files, limit, 0)?;
+            leave(left);
+            Some(answer)
+        };
+        waits(Call::new("select", place), real, ordered, alone)
+    }
+    pselect(arguments, place) {
+        let [count, read, write, other, time, mask] = *arguments;
+        let files = [count, read, write, other];
+        let real = real!(pselect);
+        // SAFETY: null, or the program's time.
+        let limit = unsafe { (time as *const libc::timespec).as_ref() }.copied();
+        if !limit.is_none_or(|time| is_valid(time.tv_sec, time.tv_nsec, 1_000_000_000)) {
+            return Answer::go_on(real);
+        }
+        let ordered = |here: &Here| {
+            select(here, files, clocks::timeout(here, time), mask_at(mask))
+        };
+        let alone = || Some(select_alone(files, limit, mask)?.0);
+        waits(Call::new("pselect", place), real, ordered, alone)
     }
 }
 

@@ -2,11 +2,11 @@
 //! set one is not exact.
 use std::ffi::{c_int, c_void};
 
-use super::{Answer, asked, clocks, data, real};
+use super::{Answer, asked, clocks, real};
 use crate::accounts::timed::order::set_timers::{
     self, Effect, Left, Signal, Timer, point_of_timer,
 };
-use crate::accounts::timed::order::{Call, Here, notes};
+use crate::accounts::timed::order::{Call, Here, Key, notes};
 use crate::os::system_call::system_call;
 use crate::os::thread_clock;
 
@@ -293,7 +293,7 @@ asked! {
         // The file may be another one than the last time.
         let clock = (flags & !1 == 0).then(|| clock_of_file(file)).flatten();
         let here = clock.and_then(|_| point_of_timer(Call::new("timerfd_settime", place)));
-        let (Some(here), Some(clock), Some(key)) = (here, clock, data::key(file)) else {
+        let (Some(here), Some(clock), Some(key)) = (here, clock, Key::of_file(file)) else {
             return of_machine("timerfd_settime", place, new.is_set(), real);
         };
         let left = here.timer_left(Timer::File(file));

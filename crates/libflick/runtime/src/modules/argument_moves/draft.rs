@@ -3,6 +3,7 @@ use core::mem::offset_of;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use flick_engine::Hart;
+use flick_riscv::register::A6;
 use flick_translator::{Context, HART_BIAS};
 
 pub use number::{FLOATS, MOST_WORDS, REGISTERS, SMALL_OBJECT};
@@ -48,7 +49,6 @@ pub const NXP_INTS: usize = 8;
 pub const MOST_ROOM: usize = 1 << 10;
 pub const MOST_MOVES: usize = 64;
 pub const WORD: usize = 8;
-const A6: usize = 16;
 
 /// Numbers of moves, in the order of the fast path's table of them.
 pub mod number {

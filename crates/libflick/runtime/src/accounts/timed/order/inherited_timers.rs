@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use super::lives::{Before, begin};
 use super::set_timers::{has_effect, has_expired};
 use super::stated_points::{Call, point};
+use super::timer_files::{is_closed_by_exec, is_timer};
 use super::virtual_timers::{Effect, Timer};
 use crate::os::system_call::system_call;
 
@@ -40,17 +41,17 @@ pub fn inherit(before: Before) {
 
 /// The file is another timer from now on: the kernel's is the parent's, too. False: it is none.
 fn is_made_anew(file: c_int, clock: c_int) -> bool {
-    let path = format!("/proc/self/fd/{file}");
-    let target = std::fs::read_link(path).unwrap_or_default();
-    if target.as_os_str() != "anon_inode:[timerfd]" {
+    if !is_timer(file) {
         return false;
     }
+    let closes = match is_closed_by_exec(file) {
+        true => libc::O_CLOEXEC,
+        false => 0,
+    };
     // SAFETY: system calls for numbers of files.
     unsafe {
-        let flags = |request| system_call(libc::SYS_fcntl, [file as usize, request as usize, 0, 0]);
-        let status = flags(libc::F_GETFL) as c_int & libc::O_NONBLOCK;
-        let closes = flags(libc::F_GETFD) as c_int & libc::FD_CLOEXEC != 0;
-        let closes = if closes { libc::O_CLOEXEC } else { 0 };
+        let status = system_call(libc::SYS_fcntl, [file as usize, libc::F_GETFL as usize]);
+        let status = status as c_int & libc::O_NONBLOCK;
         let new = system_call(
             libc::SYS_timerfd_create,
             [clock as usize, status as usize, 0, 0],

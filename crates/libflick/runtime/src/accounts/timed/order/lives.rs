@@ -71,7 +71,7 @@ impl Child {
         self.0.place.store(start + 1, Relaxed);
         self.0.busy.store(true, Relaxed);
         watchdog::park(self.0);
-        self.0.busy.store(false, Relaxed);
+        Here::new(self.0, Call::new("the start of a thread", start + 1)).deliver_sent();
     }
 }
 

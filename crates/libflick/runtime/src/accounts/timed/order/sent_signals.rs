@@ -1,16 +1,17 @@
-//! Signals of timers, as the kernel sees them.
+//! Signals of timers and of threads, as the kernel sees them.
 use std::ffi::c_int;
 use std::ptr;
 
 use crate::os::system_call::system_call;
 use crate::os::thread_status::ThreadStatus;
 
-/// A timer's signal.
+/// A timer's signal, or one that a thread sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Signal {
     pub number: c_int,
     /// Fields of `siginfo_t`.
     pub code: c_int,
+    /// Where threads send it, the process.
     pub timer: c_int,
     pub value: usize,
     /// The kernel's number of the thread that gets it; otherwise one that does not block it.
@@ -27,6 +28,8 @@ struct Action {
     mask: u64,
 }
 
+/// The kernel's `SIGRTMIN`.
+const FIRST_OF_REAL_TIME: c_int = 32;
 /// Bytes of a signal set, for the kernel.
 const SET: usize = 8;
 
@@ -48,6 +51,16 @@ pub fn is_ignored(number: c_int) -> bool {
         ),
         _ => false,
     }
+}
+
+/// Whether a handler of the program runs when the signal comes.
+pub fn is_handled(number: c_int) -> bool {
+    (1..=64).contains(&number) && action(number).handler > libc::SIG_IGN
+}
+
+/// Whether the signal is pending as often as it is sent.
+pub fn is_queued(number: c_int) -> bool {
+    number >= FIRST_OF_REAL_TIME
 }
 
 /// Whether a call that waits does not go on behind the signal's handler.
@@ -77,7 +90,7 @@ pub fn pending() -> u64 {
     set
 }
 
-/// The beginning of a `siginfo_t` of a timer.
+/// The beginning of a `siginfo_t` of a timer. Where threads send it, `overrun` is the user.
 #[repr(C)]
 struct Info {
     number: c_int,
@@ -103,6 +116,17 @@ fn info(signal: &Signal, overrun: c_int) -> Info {
         value: signal.value,
         _rest: [0; 12],
     }
+}
+
+/// The process, as a signal says who has sent it.
+pub fn sender() -> c_int {
+    process() as c_int
+}
+
+/// The user, as a signal says it.
+pub fn user() -> c_int {
+    // SAFETY: a system call without arguments.
+    unsafe { system_call(libc::SYS_getuid, []) as c_int }
 }
 
 fn process() -> usize {

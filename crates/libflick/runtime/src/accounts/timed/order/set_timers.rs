@@ -13,6 +13,7 @@ use super::processor_time::Meter;
 use super::slot::Slot;
 use super::stated_points::{Call, Here, point};
 use super::virtual_timers::{FEMTOSECONDS, Record};
+use super::written_data::writes;
 use super::{sent_signals, virtual_timers};
 
 pub use super::sent_signals::Signal;
@@ -164,11 +165,13 @@ pub fn clock_of(timer: Timer) -> c_int {
 /// A timer's file has expired so often, and nobody has read it.
 pub fn has_expired(timer: Timer, count: u64) {
     with(Slot::own(), |shared| {
-        if let Some(record) = shared.timers.records.get_mut(&timer) {
-            record.count = count;
-        }
-        if let (Timer::File(file), 1..) = (timer, count) {
+        let Some(record) = shared.timers.records.get_mut(&timer) else {
+            return;
+        };
+        record.count = count;
+        if let (Timer::File(file), Effect::File(key), 1..) = (timer, record.effect, count) {
             sent_signals::let_file_expire(file);
+            writes(key);
         }
     });
 }

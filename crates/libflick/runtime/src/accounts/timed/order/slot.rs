@@ -10,6 +10,7 @@ use super::super::sums::Times;
 use super::sent_signals;
 use crate::os::system_call::system_call;
 use crate::os::thread_clock::own_tid;
+use crate::os::thread_pointer;
 
 /// A thread's place in the order; never freed, for others may look at it when it has ended.
 pub struct Slot {
@@ -18,6 +19,8 @@ pub struct Slot {
     granted: AtomicU32,
     /// The kernel's number of the thread.
     pub tid: AtomicI32,
+    /// `pthread_self` of the thread.
+    pub thread_pointer: AtomicUsize,
     /// The thread is inside the order's own code: a handler that interrupts that stays outside.
     pub busy: AtomicBool,
     /// It may sleep in the kernel, in a call that ends without other threads.
@@ -62,6 +65,7 @@ impl Slot {
             thread,
             granted: AtomicU32::new(0),
             tid: AtomicI32::new(0),
+            thread_pointer: AtomicUsize::new(0),
             busy: AtomicBool::new(false),
             may_sleep: AtomicBool::new(false),
             away: AtomicBool::new(false),
@@ -79,7 +83,9 @@ impl Slot {
 
     /// The slot becomes the calling thread's.
     pub fn adopt(&'static self) {
-        self.tid.store(own_tid(), Relaxed);
+        self.thread_pointer
+            .store(thread_pointer::pointer(), Relaxed);
+        self.tid.store(own_tid(), Release);
         OWN.set(self);
     }
 

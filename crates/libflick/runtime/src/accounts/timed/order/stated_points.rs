@@ -172,6 +172,11 @@ impl Here {
     /// The signals that have come to the thread are delivered: handlers run.
     pub fn deliver(&self) {
         self.let_processor_timers_expire();
+        self.deliver_sent();
+    }
+
+    /// The same of those that have been sent already.
+    pub fn deliver_sent(&self) {
         while self.slot.signalled.load(Relaxed) {
             let sent = with(Some(self.slot), |shared| {
                 shared.timers.take_signal(self.slot)

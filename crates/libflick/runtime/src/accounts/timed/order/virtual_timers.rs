@@ -79,9 +79,10 @@ pub fn is_processor_timer_due(own: &Slot) -> bool {
 /// A signal that waits for its thread to have the token.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    pub timer: Timer,
+    /// `None`: a thread has sent it.
+    pub timer: Option<Timer>,
     pub signal: Signal,
-    /// Expirations since it was sent.
+    /// Expirations since it was sent; the user of a thread.
     pub overrun: c_int,
 }
 
@@ -291,31 +292,46 @@ impl VirtualTimers {
             sent_signals::send_to_process(&signal);
             return Sending::Pending;
         };
-        let is_same = |(thread, sent): &&mut (usize, Sent)| {
-            let is_pending = match timer {
-                Timer::Posix(_) => sent.timer == timer,
-                _ => sent.signal.number == signal.number,
+        let sent = Sent {
+            timer: Some(timer),
+            signal,
+            overrun: 0,
+        };
+        self.put(slot, sent, (at, moment), token);
+        Sending::Done
+    }
+
+    /// The signal waits for the thread, which goes on if that ends what it waits for.
+    pub fn put(
+        &mut self,
+        slot: &'static Slot,
+        sent: Sent,
+        (at, moment): (u64, Times),
+        token: &mut Token<Key>,
+    ) {
+        let number = sent.signal.number;
+        let is_same = |(thread, pending): &&mut (usize, Sent)| {
+            let is_pending = match sent.timer {
+                Some(Timer::Posix(_)) => pending.timer == sent.timer,
+                None if sent_signals::is_queued(number) => false,
+                _ => pending.signal.number == number,
             };
             *thread == slot.thread && is_pending
         };
         if let Some((_, pending)) = self.sent.iter_mut().find(is_same) {
-            pending.overrun = pending.overrun.saturating_add(1);
-            return Sending::Done;
+            if pending.timer.is_some() {
+                pending.overrun = pending.overrun.saturating_add(1);
+            }
+            return;
         }
-        let sent = Sent {
-            timer,
-            signal,
-            overrun: 0,
-        };
         self.sent.push((slot.thread, sent));
         slot.signalled.store(true, Relaxed);
         // What waits for a hart does so in the middle of a crossing, and gets its signals behind it.
         let awaited = token.awaited_by(slot.thread);
-        if awaited.is_some_and(|key| !matches!(key, Key::Owner(_))) && !slot.blocks(signal.number) {
+        if awaited.is_some_and(|key| !matches!(key, Key::Owner(_))) && !slot.blocks(number) {
             slot.woken.set(moment);
             token.interrupt(slot.thread, at);
         }
-        Sending::Done
     }
 
     /// The next signal for a thread.
@@ -327,7 +343,8 @@ impl VirtualTimers {
             return None;
         };
         let (_, sent) = self.sent.remove(at);
-        if let Some(record) = self.records.get_mut(&sent.timer) {
+        let timer = sent.timer.and_then(|timer| self.records.get_mut(&timer));
+        if let Some(record) = timer {
             record.count = sent.overrun as u64;
         }
         Some(sent)
