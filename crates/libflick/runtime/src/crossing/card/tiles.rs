@@ -132,7 +132,8 @@ fn all() -> &'static [Tile] {
     TILES.get().map_or(&[], |all| all)
 }
 
-fn number_of(name: &CStr) -> Option<u16> {
+/// The number of the tile of this name; `None`: the machine has none, or there is no card.
+pub fn number_of(name: &CStr) -> Option<u16> {
     let found = all().iter().find(|known| known.name.as_c_str() == name);
     found.map(|tile| tile.number)
 }
@@ -318,7 +319,7 @@ pub extern "C" fn flick_tile_of(address: *const c_void) -> *const c_char {
     if !crossing_code::on_card() || !memory::is_local(address as usize) {
         return std::ptr::null();
     }
-    let tile = tile_heaps::tile_of(address as usize);
+    let tile = tile_heaps::owner_of(address as usize);
     let found = all()
         .iter()
         .find(|one| tile.is_none_or(|tile| tile == one.number));
