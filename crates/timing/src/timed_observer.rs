@@ -7,7 +7,7 @@ use flick_riscv::{Class, Insn, Op};
 use crate::allocation_marks::Marks;
 use crate::call_stack::{NoSampler, Sampler};
 use crate::model::{Access, Cost, Pages, View};
-use crate::platform::{NXP_CLASSES, NxpClass, Platform, Region};
+use crate::platform::{Core, NXP_CLASSES, NxpClass, Platform, Region};
 use crate::vector_classes;
 
 /// The cost of an instruction in both worlds, in femtoseconds.
@@ -52,23 +52,28 @@ fn classes(class: Class) -> (NxpClass, HostClass) {
 impl Costs {
     /// The costs by the platform's two kinds of cores.
     pub fn new(platform: &Platform) -> Self {
+        Self::of_cores(&platform.nxp, &platform.host)
+    }
+
+    /// The costs by an NxP's cores and the host's.
+    pub fn of_cores(nxp_core: &Core, host_core: &Core) -> Self {
         let mut by_op = [Both::default(); Op::COUNT];
         for op in Op::all().filter(|op| op.class() != Class::Vector) {
             let (nxp, host) = classes(op.class());
             by_op[op as usize] = Both {
-                nxp: platform.nxp.costs[nxp as usize],
-                host: platform.host.costs[host as usize],
+                nxp: nxp_core.costs[nxp as usize],
+                host: host_core.costs[host as usize],
             };
         }
         let mut by_class = [0; NXP_CLASSES.len()];
-        by_class.copy_from_slice(&platform.nxp.costs[..NXP_CLASSES.len()]);
+        by_class.copy_from_slice(&nxp_core.costs[..NXP_CLASSES.len()]);
         Self {
             by_op,
             by_class,
-            vector: platform.host.costs[HostClass::Vector as usize],
+            vector: host_core.costs[HostClass::Vector as usize],
             taken: Both {
-                nxp: platform.nxp.taken,
-                host: platform.host.taken,
+                nxp: nxp_core.taken,
+                host: host_core.taken,
             },
         }
     }
@@ -105,7 +110,9 @@ pub struct Spent {
 /// The models of one thread, in both worlds.
 pub struct Worlds {
     /// The NxP's memories, migrating.
-    pub nxp: View,
+    nxp: View,
+    /// The same of tiles of a card with several kinds of NxP, by number; empty: there is one kind.
+    tiles: Box<[View]>,
     /// The host's memories, migrating: accesses of host code only.
     pub host: View,
     /// The host's memories, staying: accesses of all code.
@@ -137,6 +144,7 @@ impl Worlds {
     pub fn new(platform: &Platform) -> Self {
         Self {
             nxp: View::new(&platform.nxp),
+            tiles: Box::default(),
             host: View::new(&platform.host),
             staying: View::new(&platform.host),
             before: View::new(&platform.host),
@@ -144,6 +152,32 @@ impl Worlds {
             pages: Pages::default(),
             busy: false,
         }
+    }
+
+    /// How many tiles have cores of their own.
+    pub fn tiles(&self) -> usize {
+        self.tiles.len()
+    }
+
+    /// From now on the tiles of a card have cores of their own: names and cores, by number.
+    pub fn learn_tiles(&mut self, host: &Core, tiles: &[(&str, &Core)]) {
+        let names: Vec<&str> = tiles.iter().map(|&(name, _)| name).collect();
+        for view in [&mut self.host, &mut self.staying, &mut self.before] {
+            view.see_tiles(host, &names, Region::Nxp);
+        }
+        let view = |&(_, core): &(&str, &Core)| {
+            let mut view = View::new(core);
+            // The way to another tile is as far as that to the host.
+            view.see_tiles(core, &names, Region::Host);
+            view
+        };
+        self.tiles = tiles.iter().map(view).collect();
+    }
+
+    /// The memories of a tile's cores; without tiles, those of the one NxP.
+    fn of_tile(&mut self, tile: u16) -> &mut View {
+        let tile = self.tiles.get_mut(usize::from(tile));
+        tile.unwrap_or(&mut self.nxp)
     }
 
     /// Makes an access to NxP-local memory in the world `staying`. Returns its cost, and how much
@@ -200,11 +234,20 @@ pub struct Layout {
     pub image_size: u64,
     /// Whether an address outside is NxP-local nevertheless (`FLICK_NXP_DATA`).
     pub is_data: Option<fn(u64) -> bool>,
+    /// On a card with several kinds of NxP: the number of the tile that has NxP-local memory of this address.
+    pub tile_of: Option<fn(u64) -> u16>,
     /// Marks of the heap that NxP code has allocated.
     pub marks: Option<Marks>,
 }
 
 impl Layout {
+    /// The tile that has NxP-local memory, where there are several kinds of NxP.
+    #[inline]
+    pub fn tile(&self, region: Region, address: u64) -> Option<u16> {
+        let tile_of = self.tile_of.filter(|_| region == Region::Nxp)?;
+        Some(tile_of(address))
+    }
+
     /// The region of an address, and its place there. The place does not depend on the address of
     /// the region.
     #[inline]
@@ -235,6 +278,7 @@ pub struct Timed<'a, S: Sampler = NoSampler> {
     sampler: S,
     costs: &'a Costs,
     worlds: *mut Worlds,
+    tile: u16,
     layout: Layout,
     /// The line of the last access, if another access to it costs nothing; all ones if there is no
     /// such line.
@@ -255,27 +299,38 @@ const LINE: u32 = 4;
 impl<'a, S: Sampler> Timed<'a, S> {
     /// # Safety
     /// `worlds` is the calling thread's, and lives as long as the observer.
-    pub unsafe fn new(costs: &'a Costs, worlds: *mut Worlds, layout: Layout, sampler: S) -> Self {
+    pub unsafe fn new(
+        (tile, costs): (u16, &'a Costs),
+        worlds: *mut Worlds,
+        layout: Layout,
+        sampler: S,
+    ) -> Self {
         // SAFETY: by contract.
-        let (nxp, staying) = unsafe { (&(*worlds).nxp, &(*worlds).staying) };
+        let worlds_now = unsafe { &mut *worlds };
+        let nxp = &*worlds_now.of_tile(tile);
         const ALL: [Region; 3] = [Region::Host, Region::Nxp, Region::Stack];
         let prices = |view: &View, region| [view.flat(region, false), view.flat(region, true)];
         let fetch_shift = nxp.fetch_shift();
         let mut flat = ALL.map(|region| nxp.is_flat(region));
-        flat[Region::Nxp as usize] &=
-            staying.is_flat(Region::Nxp) && layout.is_data.is_none() && layout.marks.is_none();
+        let nxp = ALL.map(|region| prices(nxp, region));
+        let staying = &worlds_now.staying;
+        flat[Region::Nxp as usize] &= staying.is_flat(Region::Nxp)
+            && layout.is_data.is_none()
+            && layout.tile_of.is_none()
+            && layout.marks.is_none();
         flat[Region::Host as usize] &= layout.is_data.is_none();
         Self {
             sampler,
             costs,
             worlds,
+            tile,
             layout,
             last_line: u64::MAX,
             // With this shift every fetch is of the same line, because fetches are free.
             fetch_shift: fetch_shift.unwrap_or(63),
             fetch_line: if fetch_shift.is_some() { u64::MAX } else { 0 },
             flat,
-            nxp: ALL.map(|region| prices(nxp, region)),
+            nxp,
             staying: prices(staying, Region::Nxp),
             spent: Spent::default(),
         }
@@ -332,11 +387,15 @@ impl<'a, S: Sampler> Timed<'a, S> {
         let (region, place) = self.layout.locate(address, &mut worlds.pages);
         let access = Access {
             region,
+            tile: self.layout.tile(region, address),
             place,
             bytes,
             write,
         };
-        let cost = worlds.nxp.access(access);
+        let cost = worlds.of_tile(self.tile).access(Access {
+            tile: access.tile.filter(|&tile| tile != self.tile),
+            ..access
+        });
         self.spent.memory += cost.memory;
         self.spent.tlb += cost.tlb;
         let mut stay = Stay::default();
@@ -384,7 +443,7 @@ impl<'a, S: Sampler> Timed<'a, S> {
             &mut *self.worlds
         };
         let place = worlds.pages.place(pc);
-        let cost = worlds.nxp.fetch(place);
+        let cost = worlds.of_tile(self.tile).fetch(place);
         self.spent.fetch += cost.memory;
         self.spent.tlb += cost.tlb;
         worlds.busy = false;
@@ -445,6 +504,7 @@ mod tests {
     use std::sync::atomic::AtomicU8;
 
     use super::*;
+    use crate::platform::{Cache, Memory};
 
     #[test]
     fn accounts_part_when_something_is_marked() {
@@ -453,6 +513,7 @@ mod tests {
         let bits = [AtomicU8::new(0b10)];
         let at = |place| Access {
             region: Region::Nxp,
+            tile: None,
             place,
             bytes: 8,
             write: false,
@@ -467,5 +528,64 @@ mod tests {
         assert!(marked.marked && marked.spare == cost(marked) && marked.spare > 0);
         let other = worlds.stay(at(32), 32, marks);
         assert!(!other.marked && other.spare == 0 && cost(other) > 0);
+    }
+
+    /// A tile's caches hold the memory of others where they hold the host's. It is as far as the file says.
+    #[test]
+    fn tiles_have_models_of_their_own() {
+        let mut platform = Platform::load("flick-isca20").unwrap();
+        let mut near = platform.nxp.clone();
+        near.tlb = None;
+        let cache = |region: Region| {
+            let mut holds = [false; 3];
+            holds[region as usize] = true;
+            Cache {
+                size: 1024,
+                line: 64,
+                ways: 1,
+                hit: 1,
+                holds,
+            }
+        };
+        near.caches = vec![cache(Region::Host)];
+        near.memory[Region::Nxp as usize].byte = 0.0;
+        near.memory[Region::Host as usize].byte = 0.0;
+        let own = near.memory[Region::Nxp as usize].load;
+        let host = near.memory[Region::Host as usize].load;
+        let far = Memory {
+            load: 7_000_000,
+            ..Memory::default()
+        };
+        near.tiles = vec![("a".to_owned(), far)];
+        platform.host.tiles = vec![("b".to_owned(), far)];
+        let mut worlds = Worlds::new(&platform);
+        let tiles = [
+            ("a", &platform.nxp.clone()),
+            ("b", &near),
+            ("c", &near.clone()),
+        ];
+        worlds.learn_tiles(&platform.host, &tiles);
+        assert_eq!(worlds.tiles(), 3);
+        let load = |tile, place| Access {
+            region: Region::Nxp,
+            tile,
+            place,
+            bytes: 8,
+            write: false,
+        };
+        let mut of_b = |tile, place| worlds.of_tile(1).access(load(tile, place)).memory;
+        // Its own, which nothing holds; that of the first tile; and of one of which the file says nothing.
+        assert_eq!([of_b(None, 0), of_b(None, 0)], [own, own]);
+        assert_eq!([of_b(Some(0), 64), of_b(Some(0), 72)], [7_000_000, 1]);
+        assert_eq!([of_b(Some(2), 128), of_b(Some(2), 128)], [host, 1]);
+        // Another tile has caches of its own.
+        assert_eq!(
+            worlds.of_tile(2).access(load(Some(0), 64)).memory,
+            7_000_000
+        );
+        let nxp = platform.host.memory[Region::Nxp as usize];
+        let word = 8 * nxp.byte.round() as u64;
+        assert_eq!(worlds.host.access(load(Some(0), 0)).memory, nxp.load + word);
+        assert_eq!(worlds.host.access(load(Some(1), 0)).memory, 7_000_000);
     }
 }

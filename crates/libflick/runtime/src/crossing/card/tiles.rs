@@ -9,6 +9,7 @@ use flick_abi::layout::{GATE_TILE, GATE_TILE_BY_FILE, Gate};
 use flick_riscv::{Extension, Isa};
 
 use super::card_library::Machine;
+use crate::accounts::timed::tile_cores;
 use crate::config;
 use crate::heap::{blocks, exports, tile_heaps};
 use crate::memory;
@@ -82,6 +83,10 @@ pub fn init(machine: &mut Machine) {
         let name = row.name.get(..row.name_size).unwrap_or_default();
         harts.push(CString::new(name).unwrap_or_default());
     }
+    let known = all
+        .iter()
+        .map(|tile| (tile.number, tile.name.to_str().unwrap_or_default()));
+    tile_cores::learn(&known.collect::<Vec<_>>());
     TILES.get_or_init(|| all);
     NAMES.get_or_init(|| Names::of(harts));
 }
