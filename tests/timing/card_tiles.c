@@ -12,33 +12,38 @@ FLICK_NXP_DATA static uint64_t data_of_first[NODES];
 FLICK_NXP_DATA_ON("compute") static uint64_t data_of_compute[NODES];
 
 /* Each step is one load. */
-#define CHASE                                                                                      \
-  uint64_t at = 0;                                                                                 \
-  while (steps-- > 0)                                                                              \
-    at = ((volatile const uint64_t *)nodes)[at];                                                   \
+__attribute__((always_inline)) static inline uint64_t chase(const volatile uint64_t *nodes,
+                                                            long steps) {
+  uint64_t at = 0;
+  while (steps-- > 0)
+    at = nodes[at];
   return at;
+}
 
-FLICK_NXP_ON("storage")
-ALONE static uint64_t
-    on_storage(const uint64_t *nodes, long steps){CHASE} FLICK_NXP_ON("compute") ALONE
-    static uint64_t on_compute(const uint64_t *nodes, long steps){CHASE} ALONE static uint64_t
-    on_host(const uint64_t *nodes, long steps){CHASE} /* Half of the steps are another tile's. */
+__attribute__((always_inline)) static inline uint64_t on_stack(const uint64_t *nodes, long steps) {
+  volatile uint64_t here = (uintptr_t)nodes & 1;
+  uint64_t sum = 0;
+  while (steps-- > 0)
+    sum += here;
+  return sum;
+}
+
+FLICK_NXP_ON("storage") ALONE static uint64_t on_storage(const uint64_t *nodes, long steps) {
+  return chase(nodes, steps);
+}
+FLICK_NXP_ON("compute") ALONE static uint64_t on_compute(const uint64_t *nodes, long steps) {
+  return chase(nodes, steps);
+}
+ALONE static uint64_t on_host(const uint64_t *nodes, long steps) { return chase(nodes, steps); }
+/* Half of the steps are another tile's. */
 FLICK_NXP_ON("storage") ALONE static uint64_t on_both(const uint64_t *nodes, long steps) {
   return on_storage(nodes, steps / 2) + on_compute(nodes, steps / 2);
 }
-
-#define STACK                                                                                      \
-  volatile uint64_t here = (uintptr_t)nodes & 1;                                                   \
-  uint64_t sum = 0;                                                                                \
-  while (steps-- > 0)                                                                              \
-    sum += here;                                                                                   \
-  return sum;
-
-FLICK_NXP_ON("storage")
-ALONE static uint64_t
-    stack_on_storage(const uint64_t *nodes, long steps){STACK} FLICK_NXP_ON("compute") ALONE
-    static uint64_t stack_on_compute(const uint64_t *nodes, long steps) {
-  STACK
+FLICK_NXP_ON("storage") ALONE static uint64_t stack_on_storage(const uint64_t *nodes, long steps) {
+  return on_stack(nodes, steps);
+}
+FLICK_NXP_ON("compute") ALONE static uint64_t stack_on_compute(const uint64_t *nodes, long steps) {
+  return on_stack(nodes, steps);
 }
 
 typedef uint64_t Function(const uint64_t *, long);
