@@ -24,6 +24,9 @@ extern "C" {
 #define FLICK_HOST __attribute__((annotate("flick.host")))
 #define FLICK_BOTH __attribute__((annotate("flick.both")))
 #define FLICK_NXP_DATA __attribute__((annotate("flick.nxp_data")))
+/* As FLICK_NXP_DATA; on a card with several tiles the variable lies in the memory of that of the
+ * name TILE, a string literal. Where the machine has no such tile it is its first one's. */
+#define FLICK_NXP_DATA_ON(tile) __attribute__((annotate("flick.nxp_data@" tile)))
 
 /* SIZE bytes of the given kind of memory, aligned as malloc does; NULL with errno ENOMEM (EINVAL
  * for an unknown kind). Release with flick_free or free, on either side. */
@@ -70,6 +73,7 @@ int flick_is_nxp_memory(const void *address);
 #define FLICK_HOST
 #define FLICK_BOTH
 #define FLICK_NXP_DATA
+#define FLICK_NXP_DATA_ON(tile)
 
 static inline void *flick_alloc(int kind, size_t size) {
   if (kind != FLICK_MEM_HOST && kind != FLICK_MEM_NXP) {

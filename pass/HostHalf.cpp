@@ -9,6 +9,7 @@
 #include "Signature.h"
 #include "flick_abi.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/IRBuilder.h"
@@ -30,17 +31,52 @@ using namespace llvm;
 
 namespace flick {
 
+/// The section of marked variables of a tile; without one: of those that have none. Its name is one
+/// in C, so that the linker gives its bounds.
+static std::string dataSection(StringRef Tile) {
+  if (Tile.empty())
+    return FLICK_SEC_NXP_DATA;
+  std::string Name = FLICK_SEC_TILE_DATA_PREFIX;
+  for (unsigned char C : Tile)
+    Name += isAlnum(C) ? std::string(1, C) : formatv("_{0:x-2}", unsigned(C)).str();
+  return Name;
+}
+
+bool isDataSection(StringRef Section) {
+  return Section == FLICK_SEC_NXP_DATA || Section.starts_with(FLICK_SEC_TILE_DATA_PREFIX);
+}
+
+/// The record of a tile's variables.
+static std::string tileRecord(StringRef Tile, StringRef Section) {
+  std::string Label =
+      ".Lflick_data_of_" + Section.drop_front(strlen(FLICK_SEC_TILE_DATA_PREFIX)).str();
+  return formatv("\t.section\t.rodata.str1.1,\"aMS\",@progbits,1\n"
+                 "{0}:\n\t.asciz\t{1}\n"
+                 "\t.section\t" FLICK_SEC_TILE_DATA ",\"awR\",@progbits\n"
+                 "\t.p2align\t3\n"
+                 "\t.weak\t__start_{2}\n\t.hidden\t__start_{2}\n\t.quad\t__start_{2}\n"
+                 "\t.weak\t__stop_{2}\n\t.hidden\t__stop_{2}\n\t.quad\t__stop_{2}\n"
+                 "\t.quad\t{0}\n",
+                 Label, asmString(Tile), Section)
+      .str();
+}
+
 void placeData(Plan &P) {
-  for (auto &[V, Place] : P.NxpData) {
+  std::map<std::string, std::string> Sections;
+  for (auto &[V, Tile] : P.NxpData) {
     if (V->hasCommonLinkage())
       V->setLinkage(GlobalValue::ExternalLinkage);
     // One section holds them all, so it is writable.
     V->setConstant(false);
-    V->setSection(FLICK_SEC_NXP_DATA);
+    std::string Section = dataSection(Tile);
+    V->setSection(Section);
+    Sections[Section] = Tile;
   }
-  if (!P.NxpData.empty())
-    P.M.appendModuleInlineAsm("\t.section\t" FLICK_SEC_NXP_DATA ",\"aw\",@progbits\n"
-                              "\t.p2align\t12\n\t.text\n");
+  for (auto &[Section, Tile] : Sections)
+    P.M.appendModuleInlineAsm("\t.section\t" + Section +
+                              ",\"aw\",@progbits\n"
+                              "\t.p2align\t12\n" +
+                              (Tile.empty() ? "" : tileRecord(Tile, Section)) + "\t.text\n");
 }
 
 namespace {

@@ -17,7 +17,10 @@ std::string placeLines(Plan &P);
 /// Adds the section `.flick.place`.
 void addPlaceLines(llvm::Module &M, llvm::StringRef Lines);
 
-/// Moves FLICK_NXP_DATA variables to their section.
+/// Whether this is a section of FLICK_NXP_DATA variables, of a tile or not.
+bool isDataSection(llvm::StringRef Section);
+
+/// Moves FLICK_NXP_DATA variables to their section, and those of a tile to that tile's.
 void placeData(Plan &P);
 
 } // namespace flick

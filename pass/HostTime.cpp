@@ -1,5 +1,6 @@
 #include "HostTime.h"
 #include "HostCount.h"
+#include "HostHalf.h"
 #include "TimedCalls.h"
 #include "flick_abi.h"
 
@@ -419,7 +420,7 @@ private:
     if (auto *V = dyn_cast<GlobalVariable>(Object)) {
       if (V->isConstant() || V->isThreadLocal())
         return;
-      if (!V->isDeclaration() && V->getSection() != FLICK_SEC_NXP_DATA) {
+      if (!V->isDeclaration() && !isDataSection(V->getSection())) {
         OnHost.push_back({Pointer, Bytes, Write, Parts});
         return;
       }

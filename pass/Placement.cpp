@@ -17,25 +17,28 @@ namespace {
 constexpr StringLiteral MarkNxp = "flick.nxp", MarkHost = "flick.host", MarkBoth = "flick.both",
                         MarkData = "flick.nxp_data";
 
-/// Behind it is the name of a tile.
-constexpr StringLiteral MarkNxpOn = "flick.nxp@";
+/// Behind them is the name of a tile.
+constexpr StringLiteral MarkNxpOn = "flick.nxp@", MarkDataOn = "flick.nxp_data@";
 
 struct Marks {
   bool Nxp = false, Host = false, Both = false, Data = false;
-  /// Names of tiles, each once.
-  std::vector<std::string> Tiles;
+  /// Names of tiles, each once: of functions, and of variables.
+  std::vector<std::string> Tiles, DataTiles;
   SourcePlace Place;
 
   unsigned sides() const { return Nxp + Host + Both; }
   StringRef sideName() const {
     return !Tiles.empty() ? "FLICK_NXP_ON" : Nxp ? "FLICK_NXP" : Both ? "FLICK_BOTH" : "FLICK_HOST";
   }
+  StringRef dataName() const { return DataTiles.empty() ? "FLICK_NXP_DATA" : "FLICK_NXP_DATA_ON"; }
 
   bool add(StringRef Text) {
-    if (Text.consume_front(MarkNxpOn)) {
-      Nxp = true;
-      if (!is_contained(Tiles, Text))
-        Tiles.push_back(Text.str());
+    bool IsData = Text.consume_front(MarkDataOn);
+    if (IsData || Text.consume_front(MarkNxpOn)) {
+      (IsData ? Data : Nxp) = true;
+      std::vector<std::string> &Names = IsData ? DataTiles : Tiles;
+      if (!is_contained(Names, Text))
+        Names.push_back(Text.str());
       return true;
     }
     bool *Mark = Text == MarkNxp    ? &Nxp
@@ -100,6 +103,23 @@ bool refuseLocalMarks(Module &M) {
   return Good;
 }
 
+/// MARK("a") with several names, or with an empty one.
+bool refuseTiles(Plan &P, ArrayRef<std::string> Tiles, StringRef Mark, StringRef Less,
+                 const std::string &Name, const SourcePlace &Place) {
+  if (Tiles.size() > 1)
+    report(P.M, Place,
+           "[" FLICK_CODE_CONTRADICTORY_PLACEMENT "] contradictory placement of '" + Name +
+               "': it is marked " + Mark + "(\"" + Tiles[0] + "\") and " + Mark + "(\"" + Tiles[1] +
+               "\"); keep one mark (look at its earlier declarations, too)");
+  else if (!Tiles.empty() && Tiles[0].empty())
+    report(P.M, Place,
+           "[" FLICK_CODE_MISPLACED_MARK "] " + Mark + " marks '" + Name +
+               "' without the name of a tile; name a tile of the machine, or use " + Less);
+  else
+    return false;
+  return true;
+}
+
 bool refuseVariable(Plan &P, GlobalVariable *V, const Marks &Mine) {
   std::string Name = shownName(*V);
   if (Mine.sides()) {
@@ -108,14 +128,16 @@ bool refuseVariable(Plan &P, GlobalVariable *V, const Marks &Mine) {
                "': it is for functions; use FLICK_NXP_DATA for variables");
     return false;
   }
+  if (refuseTiles(P, Mine.DataTiles, "FLICK_NXP_DATA_ON", "FLICK_NXP_DATA", Name, Mine.Place))
+    return false;
   StringRef Why = V->isThreadLocal() ? "it is thread-local"
                   : V->hasSection()  ? "it has a section of its own"
                                      : "";
   if (Why.empty())
     return true;
   report(P.M, Mine.Place,
-         "[" FLICK_CODE_MISPLACED_MARK "] FLICK_NXP_DATA cannot hold '" + Name + "': " + Why +
-             "; remove one of the two, or allocate with flick_alloc(FLICK_MEM_NXP, ...)");
+         "[" FLICK_CODE_MISPLACED_MARK "] " + Mine.dataName() + " cannot hold '" + Name + "': " +
+             Why + "; remove one of the two, or allocate with flick_alloc(FLICK_MEM_NXP, ...)");
   return false;
 }
 
@@ -123,7 +145,7 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
   std::string Name = shownName(*V);
   if (Mine.Data) {
     report(P.M, Mine.Place,
-           "[" FLICK_CODE_MISPLACED_MARK "] FLICK_NXP_DATA marks the function '" + Name +
+           "[" FLICK_CODE_MISPLACED_MARK "] " + Mine.dataName() + " marks the function '" + Name +
                "': it is for variables; use FLICK_NXP for functions");
     return false;
   }
@@ -140,19 +162,8 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
                "; keep one mark (look at its earlier declarations, too)");
     return false;
   }
-  if (Mine.Tiles.size() > 1) {
-    report(P.M, Mine.Place,
-           "[" FLICK_CODE_CONTRADICTORY_PLACEMENT "] contradictory placement of '" + Name +
-               "': it is marked FLICK_NXP_ON(\"" + Mine.Tiles[0] + "\") and FLICK_NXP_ON(\"" +
-               Mine.Tiles[1] + "\"); keep one mark (look at its earlier declarations, too)");
+  if (refuseTiles(P, Mine.Tiles, "FLICK_NXP_ON", "FLICK_NXP", Name, Mine.Place))
     return false;
-  }
-  if (!Mine.Tiles.empty() && Mine.Tiles[0].empty()) {
-    report(P.M, Mine.Place,
-           "[" FLICK_CODE_MISPLACED_MARK "] FLICK_NXP_ON marks '" + Name +
-               "' without the name of a tile; name a tile of the machine, or use FLICK_NXP");
-    return false;
-  }
   auto *F = dyn_cast<Function>(V);
   if (!F) {
     if (Mine.Host)
@@ -277,7 +288,7 @@ bool choosePlacement(Plan &P, const PlacementOptions &Options) {
       if (!refuseVariable(P, Var, Mine))
         Good = false;
       else if (!Var->isDeclaration())
-        P.NxpData[Var] = Mine.Place;
+        P.NxpData[Var] = Mine.DataTiles.empty() ? "" : Mine.DataTiles[0];
     } else if (!readFunctionMark(P, V, Mine)) {
       Good = false;
     }

@@ -65,7 +65,7 @@ struct Plan {
   llvm::DenseMap<const llvm::GlobalValue *, SourcePlace> Places;
   /// Declarations marked FLICK_NXP or FLICK_BOTH, with the mark: another unit should place them.
   std::vector<std::pair<const llvm::Function *, std::string>> Expected;
-  llvm::MapVector<llvm::GlobalVariable *, SourcePlace> NxpData;
+  llvm::MapVector<llvm::GlobalVariable *, std::string> NxpData;
   /// FILE:LINE of the placement-file entries that match a function here.
   std::vector<std::string> MatchedEntries;
   /// Small leaf functions may be copied.

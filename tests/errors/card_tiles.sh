@@ -46,6 +46,10 @@ bad FLK0201 'FLICK_NXP_ON("a") and FLICK_NXP_ON("b")' 'FLICK_NXP_ON("a") int f(i
 bad FLK0201 'FLICK_NXP_ON and FLICK_HOST' 'FLICK_NXP_ON("a") int f(int); FLICK_HOST int f(int x) { return x; }'
 bad FLK0214 'without the name of a tile' 'FLICK_NXP_ON("") int f(int x) { return x; }'
 bad FLK0214 "FLICK_NXP_ON marks the variable 'v'" 'FLICK_NXP_ON("a") int v;'
+bad FLK0201 'FLICK_NXP_DATA_ON("a") and FLICK_NXP_DATA_ON("b")' 'FLICK_NXP_DATA_ON("a") extern int v; FLICK_NXP_DATA_ON("b") int v;'
+bad FLK0214 "FLICK_NXP_DATA_ON marks 'v' without the name of a tile" 'FLICK_NXP_DATA_ON("") int v;'
+bad FLK0214 "FLICK_NXP_DATA_ON marks the function 'f'" 'FLICK_NXP_DATA_ON("a") int f(int x) { return x; }'
+bad FLK0214 "FLICK_NXP_DATA_ON cannot hold 'v': it is thread-local" 'FLICK_NXP_DATA_ON("a") _Thread_local int v;'
 line() { # LINE TEXT
   echo "$1" >bad.place
   status 1 "$cc" -c --flick-place=bad.place prog.c -o bad.o

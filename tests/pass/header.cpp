@@ -11,6 +11,7 @@ struct Holder {
   FLICK_HOST static int host();
 };
 FLICK_NXP_DATA int table[4];
+FLICK_NXP_DATA_ON("storage") int there;
 int use() {
   Holder h;
   void *p = flick_alloc(FLICK_MEM_NXP, sizeof table);

@@ -5,9 +5,11 @@
 #undef FLICK_HOST
 #undef FLICK_BOTH
 #undef FLICK_NXP_DATA
+#undef FLICK_NXP_DATA_ON
 #define FLICK_NXP
 #define FLICK_NXP_ON(tile)
 #define FLICK_HOST
 #define FLICK_BOTH
 #define FLICK_NXP_DATA
+#define FLICK_NXP_DATA_ON(tile)
 #define RANDOM_PLACEMENT

@@ -100,6 +100,8 @@ busy() {
 . "$here/card.sh"
 . "$here/card_threads.sh"
 . "$here/card_record.sh"
+. "$here/card_tiles.sh"
+. "$here/card_isa.sh"
 to_pipe() { "$@" | cat; }
 other_record() {
   local long=$work/a-record-with-a-much-longer-name-than-the-other-one-has

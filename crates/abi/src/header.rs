@@ -56,6 +56,8 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("SEC_UNITS", names::SEC_UNITS),
         ("SEC_GATES", names::SEC_GATES),
         ("SEC_NXP_DATA", names::SEC_NXP_DATA),
+        ("SEC_TILE_DATA_PREFIX", names::SEC_TILE_DATA_PREFIX),
+        ("SEC_TILE_DATA", names::SEC_TILE_DATA),
         ("SEC_ARITY", names::SEC_ARITY),
         ("SEC_JUMPS", names::SEC_JUMPS),
         ("SEC_NOTE", names::SEC_NOTE),
@@ -136,7 +138,7 @@ mod tests {
     fn the_note_is_that_of_the_crate() {
         let mut text = String::new();
         note_header(&mut text).unwrap();
-        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65544};\n";
+        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65545};\n";
         assert!(text.ends_with(end), "{text}");
     }
 }

@@ -418,7 +418,25 @@ pub struct Module {
     pub translation: *const Translation,
     /// The copy of the crossing's fast path in the same program or library. Null: there is none.
     pub near: *const NearCrossing,
+    /// Since version 1.9: where data of tiles is. Null: there is none.
+    pub tile_data: *const TileData,
+    /// The end of these records.
+    pub tile_data_end: *const TileData,
 }
+
+/// The marked variables of a tile (`FLICK_NXP_DATA_ON`). Each unit that has some has a record in
+/// [`crate::names::SEC_TILE_DATA`], so there may be several of a tile. All of them say the same.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TileData {
+    /// The first byte. Null: the link has dropped the variables.
+    pub start: *const u8,
+    /// The end.
+    pub end: *const u8,
+    /// The name of the tile, NUL-terminated.
+    pub tile: *const c_char,
+}
+const _: () = assert!(size_of::<TileData>() == 24);
 
 /// A copy of the fast path of the crossing, in `flickcrt.o`: near the gates and the translated code
 /// that enter it. Places are distances from this record.

@@ -12,6 +12,11 @@ pub const SEC_UNITS: &str = "flick_units";
 pub const SEC_GATES: &str = "flick_gates";
 /// `FLICK_NXP_DATA` variables (allocated, writable, page-aligned).
 pub const SEC_NXP_DATA: &str = "flick_nxp_data";
+/// Before the name of a tile: `FLICK_NXP_DATA_ON` variables of this tile, as [`SEC_NXP_DATA`]; since
+/// version 1.9. What is neither letter nor digit in the name is `_` and two hexadecimal digits.
+pub const SEC_TILE_DATA_PREFIX: &str = "flick_nxp_data_";
+/// [`crate::layout::TileData`] records (allocated, writable, SHF_GNU_RETAIN); since version 1.9.
+pub const SEC_TILE_DATA: &str = "flick_tile_data";
 /// Non-allocated, in NxP objects, since version 1.3. A record has 16 bytes: the address of a
 /// function, and the fields of [`crate::layout::Arity`] behind its offset.
 pub const SEC_ARITY: &str = ".flick.arity";

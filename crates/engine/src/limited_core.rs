@@ -11,15 +11,15 @@ use crate::vector::VectorState;
 
 /// A [`ProcessCore`] whose hart has an ISA: instructions and registers of other extensions are illegal.
 /// Code regions are shared with harts that have them, so the check is made at each fetch.
-pub struct LimitedCore<'a, M> {
-    core: ProcessCore<'a, M>,
+pub struct LimitedCore<'a, M, const COUNTS: bool = false> {
+    core: ProcessCore<'a, M, COUNTS>,
     isa: Isa,
 }
 
-impl<'a, M: Memory> LimitedCore<'a, M> {
+impl<'a, M: Memory, const COUNTS: bool> LimitedCore<'a, M, COUNTS> {
     /// The core, with this ISA.
     #[inline(always)]
-    pub fn new(core: ProcessCore<'a, M>, isa: Isa) -> Self {
+    pub fn new(core: ProcessCore<'a, M, COUNTS>, isa: Isa) -> Self {
         Self {
             core: core.with_units(isa),
             isa,
@@ -27,7 +27,7 @@ impl<'a, M: Memory> LimitedCore<'a, M> {
     }
 }
 
-impl<M: Memory> Core for LimitedCore<'_, M> {
+impl<M: Memory, const COUNTS: bool> Core for LimitedCore<'_, M, COUNTS> {
     type Memory = M;
 
     #[inline(always)]
@@ -85,6 +85,11 @@ impl<M: Memory> Core for LimitedCore<'_, M> {
             true => self.core.vector(hart, insn),
             false => None,
         }
+    }
+
+    #[inline(always)]
+    fn retired(&mut self) {
+        self.core.retired();
     }
 
     #[inline(always)]

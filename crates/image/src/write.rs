@@ -454,7 +454,7 @@ impl Writer {
         // Weak: a link of one's own may leave out flickcrt.o.
         let near = self.undefined(names::NEAR_CROSSING, true, elf::STV_HIDDEN);
         pointers.push((offset_of!(Module, near), near, 0));
-        // Nobody need have FLICK_NXP_DATA; then both bounds are null.
+        // Nobody need have marked variables; then both bounds are null.
         for (at, bound, section, weak) in [
             (offset_of!(Module, gates), "start", names::SEC_GATES, false),
             (
@@ -473,6 +473,18 @@ impl Writer {
                 offset_of!(Module, nxp_data_end),
                 "stop",
                 names::SEC_NXP_DATA,
+                true,
+            ),
+            (
+                offset_of!(Module, tile_data),
+                "start",
+                names::SEC_TILE_DATA,
+                true,
+            ),
+            (
+                offset_of!(Module, tile_data_end),
+                "stop",
+                names::SEC_TILE_DATA,
                 true,
             ),
         ] {

@@ -13,6 +13,7 @@
 //! | `allocation_marks.rs` | libflick's marks: heap that NxP code has allocated |
 //! | `call_stack.rs` | the calls that NxP code is in, for the profile of functions |
 //! | `vector_classes.rs` | vector instructions as scalar instructions of the platform |
+//! | `worlds.rs` | the models of a thread, of both worlds |
 //! | `timed_observer.rs` | adds up the costs of the instructions and accesses that the engine reports |
 //!
 //! libflick's `timed/` reads the sum ([`Spent`]) after each residency on the NxP. It charges host
@@ -36,11 +37,13 @@ pub mod network;
 pub mod platform;
 mod timed_observer;
 mod vector_classes;
+mod worlds;
 
 pub use allocation_marks::Marks;
 pub use call_stack::{Calls, NoSampler, Sampler};
 pub use platform::Platform;
-pub use timed_observer::{Costs, Layout, Spent, Timed, Worlds};
+pub use timed_observer::{Costs, Layout, Spent, Timed};
+pub use worlds::Worlds;
 
 /// Femtoseconds in a nanosecond.
 pub const FS_PER_NS: u64 = 1_000_000;

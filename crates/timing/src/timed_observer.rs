@@ -7,8 +7,9 @@ use flick_riscv::{Class, Insn, Op};
 use crate::allocation_marks::Marks;
 use crate::call_stack::{NoSampler, Sampler};
 use crate::model::{Access, Cost, Pages, View};
-use crate::platform::{NXP_CLASSES, NxpClass, Platform, Region};
+use crate::platform::{Core, NXP_CLASSES, NxpClass, Platform, Region};
 use crate::vector_classes;
+use crate::worlds::{Stay, Worlds};
 
 /// The cost of an instruction in both worlds, in femtoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,23 +53,28 @@ fn classes(class: Class) -> (NxpClass, HostClass) {
 impl Costs {
     /// The costs by the platform's two kinds of cores.
     pub fn new(platform: &Platform) -> Self {
+        Self::of_cores(&platform.nxp, &platform.host)
+    }
+
+    /// The costs by an NxP's cores and the host's.
+    pub fn of_cores(nxp_core: &Core, host_core: &Core) -> Self {
         let mut by_op = [Both::default(); Op::COUNT];
         for op in Op::all().filter(|op| op.class() != Class::Vector) {
             let (nxp, host) = classes(op.class());
             by_op[op as usize] = Both {
-                nxp: platform.nxp.costs[nxp as usize],
-                host: platform.host.costs[host as usize],
+                nxp: nxp_core.costs[nxp as usize],
+                host: host_core.costs[host as usize],
             };
         }
         let mut by_class = [0; NXP_CLASSES.len()];
-        by_class.copy_from_slice(&platform.nxp.costs[..NXP_CLASSES.len()]);
+        by_class.copy_from_slice(&nxp_core.costs[..NXP_CLASSES.len()]);
         Self {
             by_op,
             by_class,
-            vector: platform.host.costs[HostClass::Vector as usize],
+            vector: host_core.costs[HostClass::Vector as usize],
             taken: Both {
-                nxp: platform.nxp.taken,
-                host: platform.host.taken,
+                nxp: nxp_core.taken,
+                host: host_core.taken,
             },
         }
     }
@@ -102,24 +108,6 @@ pub struct Spent {
     pub marked: u64,
 }
 
-/// The models of one thread, in both worlds.
-pub struct Worlds {
-    /// The NxP's memories, migrating.
-    pub nxp: View,
-    /// The host's memories, migrating: accesses of host code only.
-    pub host: View,
-    /// The host's memories, staying: accesses of all code.
-    pub staying: View,
-    /// The same as `staying`, without accesses to marked data. It is copied from `staying` at the
-    /// first access with marks.
-    before: View,
-    has_before: bool,
-    /// The numbers of pages, which stand for addresses.
-    pub pages: Pages,
-    /// Set while a model is in use. A signal handler that finds it set leaves the models alone.
-    pub busy: bool,
-}
-
 impl Spent {
     /// Time on the NxP.
     pub fn migrating(&self) -> u64 {
@@ -130,58 +118,6 @@ impl Spent {
     pub fn staying(&self) -> u64 {
         self.staying_compute + self.staying_memory + self.staying_tlb
     }
-}
-
-impl Worlds {
-    /// Models in which nothing is cached.
-    pub fn new(platform: &Platform) -> Self {
-        Self {
-            nxp: View::new(&platform.nxp),
-            host: View::new(&platform.host),
-            staying: View::new(&platform.host),
-            before: View::new(&platform.host),
-            has_before: false,
-            pages: Pages::default(),
-            busy: false,
-        }
-    }
-
-    /// Makes an access to NxP-local memory in the world `staying`. Returns its cost, and how much
-    /// less it costs in `before`.
-    #[inline]
-    pub fn stay(&mut self, access: Access, address: u64, marks: Option<Marks>) -> Stay {
-        let Some(marks) = marks else {
-            let cost = self.staying.access(access);
-            return Stay {
-                cost,
-                ..Stay::default()
-            };
-        };
-        if !self.has_before {
-            self.has_before = true;
-            self.before.copy(&self.staying);
-        }
-        let cost = self.staying.access(access);
-        let marked = marks.has(address);
-        let before = match marked {
-            true => Cost::default(),
-            false => self.before.access(access),
-        };
-        Stay {
-            cost,
-            spare: (cost.memory + cost.tlb) as i64 - (before.memory + before.tlb) as i64,
-            marked,
-        }
-    }
-}
-
-/// The cost of an access where all code stays on the host.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Stay {
-    pub cost: Cost,
-    /// The part of the cost that would vanish if marked data were in the host's own memory.
-    pub spare: i64,
-    pub marked: bool,
 }
 
 /// The addresses of NxP-local memory.
@@ -200,11 +136,20 @@ pub struct Layout {
     pub image_size: u64,
     /// Whether an address outside is NxP-local nevertheless (`FLICK_NXP_DATA`).
     pub is_data: Option<fn(u64) -> bool>,
+    /// On a card with several kinds of NxP: the number of the tile that has NxP-local memory of this address.
+    pub tile_of: Option<fn(u64) -> u16>,
     /// Marks of the heap that NxP code has allocated.
     pub marks: Option<Marks>,
 }
 
 impl Layout {
+    /// The tile that has NxP-local memory, where there are several kinds of NxP.
+    #[inline]
+    pub fn tile(&self, region: Region, address: u64) -> Option<u16> {
+        let tile_of = self.tile_of.filter(|_| region == Region::Nxp)?;
+        Some(tile_of(address))
+    }
+
     /// The region of an address, and its place there. The place does not depend on the address of
     /// the region.
     #[inline]
@@ -235,6 +180,7 @@ pub struct Timed<'a, S: Sampler = NoSampler> {
     sampler: S,
     costs: &'a Costs,
     worlds: *mut Worlds,
+    tile: u16,
     layout: Layout,
     /// The line of the last access, if another access to it costs nothing; all ones if there is no
     /// such line.
@@ -255,27 +201,38 @@ const LINE: u32 = 4;
 impl<'a, S: Sampler> Timed<'a, S> {
     /// # Safety
     /// `worlds` is the calling thread's, and lives as long as the observer.
-    pub unsafe fn new(costs: &'a Costs, worlds: *mut Worlds, layout: Layout, sampler: S) -> Self {
+    pub unsafe fn new(
+        (tile, costs): (u16, &'a Costs),
+        worlds: *mut Worlds,
+        layout: Layout,
+        sampler: S,
+    ) -> Self {
         // SAFETY: by contract.
-        let (nxp, staying) = unsafe { (&(*worlds).nxp, &(*worlds).staying) };
+        let worlds_now = unsafe { &mut *worlds };
+        let nxp = &*worlds_now.of_tile(tile);
         const ALL: [Region; 3] = [Region::Host, Region::Nxp, Region::Stack];
         let prices = |view: &View, region| [view.flat(region, false), view.flat(region, true)];
         let fetch_shift = nxp.fetch_shift();
         let mut flat = ALL.map(|region| nxp.is_flat(region));
-        flat[Region::Nxp as usize] &=
-            staying.is_flat(Region::Nxp) && layout.is_data.is_none() && layout.marks.is_none();
+        let nxp = ALL.map(|region| prices(nxp, region));
+        let staying = &worlds_now.staying;
+        flat[Region::Nxp as usize] &= staying.is_flat(Region::Nxp)
+            && layout.is_data.is_none()
+            && layout.tile_of.is_none()
+            && layout.marks.is_none();
         flat[Region::Host as usize] &= layout.is_data.is_none();
         Self {
             sampler,
             costs,
             worlds,
+            tile,
             layout,
             last_line: u64::MAX,
             // With this shift every fetch is of the same line, because fetches are free.
             fetch_shift: fetch_shift.unwrap_or(63),
             fetch_line: if fetch_shift.is_some() { u64::MAX } else { 0 },
             flat,
-            nxp: ALL.map(|region| prices(nxp, region)),
+            nxp,
             staying: prices(staying, Region::Nxp),
             spent: Spent::default(),
         }
@@ -332,11 +289,15 @@ impl<'a, S: Sampler> Timed<'a, S> {
         let (region, place) = self.layout.locate(address, &mut worlds.pages);
         let access = Access {
             region,
+            tile: self.layout.tile(region, address),
             place,
             bytes,
             write,
         };
-        let cost = worlds.nxp.access(access);
+        let cost = worlds.of_tile(self.tile).access(Access {
+            tile: access.tile.filter(|&tile| tile != self.tile),
+            ..access
+        });
         self.spent.memory += cost.memory;
         self.spent.tlb += cost.tlb;
         let mut stay = Stay::default();
@@ -384,7 +345,7 @@ impl<'a, S: Sampler> Timed<'a, S> {
             &mut *self.worlds
         };
         let place = worlds.pages.place(pc);
-        let cost = worlds.nxp.fetch(place);
+        let cost = worlds.of_tile(self.tile).fetch(place);
         self.spent.fetch += cost.memory;
         self.spent.tlb += cost.tlb;
         worlds.busy = false;
@@ -437,35 +398,5 @@ impl<S: Sampler> Observer for Timed<'_, S> {
         if S::ON {
             self.sampler.jump(pc, target, &self.spent);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicU8;
-
-    use super::*;
-
-    #[test]
-    fn accounts_part_when_something_is_marked() {
-        let platform = Platform::load("flick-isca20").unwrap();
-        let mut worlds = Worlds::new(&platform);
-        let bits = [AtomicU8::new(0b10)];
-        let at = |place| Access {
-            region: Region::Nxp,
-            place,
-            bytes: 8,
-            write: false,
-        };
-        // SAFETY: `bits` has a bit for each 16 of 128 bytes.
-        let marks = Some(unsafe { Marks::new(bits.as_ptr(), 0, 128) });
-        let cost = |stay: Stay| (stay.cost.memory + stay.cost.tlb) as i64;
-        let before = worlds.stay(at(0), 0, None);
-        assert!(cost(before) > 0 && before.spare == 0 && !before.marked);
-        // The whole cost of a marked access is spare, and nothing of another access.
-        let marked = worlds.stay(at(16), 16, marks);
-        assert!(marked.marked && marked.spare == cost(marked) && marked.spare > 0);
-        let other = worlds.stay(at(32), 32, marks);
-        assert!(!other.marked && other.spare == 0 && cost(other) > 0);
     }
 }

@@ -12,9 +12,10 @@ use flick_abi::{ABI_VERSION, march};
 use crate::accounts::timed::{host_code, nxp_map};
 use crate::accounts::{gate_counts, stats};
 use crate::config::{self, Trigger};
+use crate::crossing::card::tiles;
 use crate::crossing::{gate_target, leaf_gates, near_code, slow_path};
-use crate::memory;
-use crate::modules::{self, Registered, signature_table, signatures};
+use crate::memory::{self, nxp_data};
+use crate::modules::{self, Registered, signature_table, signatures, tile_data};
 use crate::os::{fatal, one_runtime};
 use crate::reports::{debug_code, debugger};
 use crate::start::{self, Place};
@@ -51,6 +52,14 @@ pub unsafe extern "C" fn __flick_register(module: *const Module) {
     if place == Place::Nxp {
         memory::add_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
         nxp_map::add_data(module.nxp_data as usize, module.nxp_data_end as usize);
+        for data in tile_data::of(module) {
+            memory::add_data_range(data.start, data.end);
+            nxp_map::add_data(data.start, data.end);
+            // Data that no tile here has is the first one's, as all that has no tile.
+            if let Some(tile) = tiles::number_of(data.tile) {
+                nxp_data::give_to_tile(tile, data.start, data.end);
+            }
+        }
         // Another library may have been there, whose functions stayed known as the host's.
         let code = modules::code_of(module, &gates);
         translation::invalidate(&code);
@@ -122,6 +131,12 @@ pub unsafe extern "C" fn __flick_unregister(module: *const Module) {
         return;
     }
     memory::remove_data_range(module.nxp_data as usize, module.nxp_data_end as usize);
+    for data in tile_data::of(module) {
+        memory::remove_data_range(data.start, data.end);
+        if let Some(tile) = tiles::number_of(data.tile) {
+            nxp_data::take_from_tile(tile, data.start, data.end);
+        }
+    }
     let record = debug_code::record_of(module);
     let gone = modules::remove(record, || debugger::remove(record));
     let code = modules::code_of(record, &gates);

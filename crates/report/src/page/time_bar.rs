@@ -41,8 +41,9 @@ const CLASSES: [(&str, &str); 26] = [
     ("host TLB", "h4"),
 ];
 
-/// Of a part: what no list has is grey.
+/// Of a part, on whichever tile: what no list has is grey.
 fn class(name: &str) -> &'static str {
+    let name = name.split_once(" on ").map_or(name, |(part, _)| part);
     let known = CLASSES.iter().find(|(part, _)| *part == name);
     known.map_or("other", |(_, class)| class)
 }

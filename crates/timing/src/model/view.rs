@@ -1,12 +1,15 @@
 //! Memory as a core sees it: its TLB, its caches, and the memories behind them.
 use super::sets::Sets;
-use crate::platform::{Cache, Core, REGIONS, Region};
+use crate::platform::{Cache, Core, Memory, REGIONS, Region};
 
 /// An access to data.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// The memory that the access goes to.
     pub region: Region,
+    /// Of [`Region::Nxp`] on a card with several kinds of NxP: the number of the tile that has the memory.
+    /// `None`: it is the core's own, or there is one NxP.
+    pub tile: Option<u16>,
     /// A place from [`super::Pages`], or an offset in its region.
     pub place: u64,
     /// Bytes of the access.
@@ -43,6 +46,31 @@ impl Level {
     }
 }
 
+/// What is behind the caches: a load, a store and a byte.
+#[derive(Clone, Copy, Debug)]
+struct Behind {
+    load: u64,
+    store: u64,
+    byte: u64,
+}
+
+impl Behind {
+    fn new(memory: &Memory, overlap: f64) -> Self {
+        let share = |time: u64| (time as f64 / overlap).round() as u64;
+        Self {
+            load: share(memory.load),
+            store: share(memory.store),
+            byte: memory.byte.round() as u64,
+        }
+    }
+
+    #[inline]
+    fn time(&self, bytes: u64, write: bool) -> u64 {
+        let time = if write { self.store } else { self.load };
+        time + bytes * self.byte
+    }
+}
+
 /// The state of a core's caches and TLB.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -51,9 +79,10 @@ pub struct View {
     page: [u32; REGIONS.len()],
     levels: Box<[Level]>,
     /// By region.
-    load: [u64; REGIONS.len()],
-    store: [u64; REGIONS.len()],
-    byte: [u64; REGIONS.len()],
+    behind: [Behind; REGIONS.len()],
+    /// The memories of tiles by number, and the region whose caches hold them.
+    tiles: Box<[Behind]>,
+    tiles_like: usize,
     cached: [bool; REGIONS.len()],
     code: Option<Level>,
     /// As large as `tlb`.
@@ -72,7 +101,6 @@ impl View {
     /// Empty caches and an empty TLB.
     pub fn new(core: &Core) -> Self {
         let levels: Box<[Level]> = core.caches.iter().map(Level::new).collect();
-        let share = |time: u64| (time as f64 / core.overlap).round() as u64;
         let host = core.memory[Region::Host as usize];
         let code = core.icache.as_ref().map(Level::new);
         let line = code.as_ref().map_or(0, |level| 1_u64 << level.shift);
@@ -85,9 +113,9 @@ impl View {
             page: core.page,
             cached: std::array::from_fn(|region| levels.iter().any(|level| level.holds[region])),
             levels,
-            load: core.memory.map(|memory| share(memory.load)),
-            store: core.memory.map(|memory| share(memory.store)),
-            byte: core.memory.map(|memory| memory.byte.round() as u64),
+            behind: core.memory.map(|memory| Behind::new(&memory, core.overlap)),
+            tiles: Box::default(),
+            tiles_like: Region::Nxp as usize,
             code_tlb: core
                 .tlb
                 .as_ref()
@@ -95,6 +123,20 @@ impl View {
             code,
             code_miss: host.load + (line as f64 * host.byte).round() as u64,
         }
+    }
+
+    /// From now on the core, of which this is a view, sees the memories of tiles, by number. Those that it
+    /// does not see in a way of their own are like this region's memory to it. Caches that hold this region
+    /// hold them.
+    pub fn see_tiles(&mut self, core: &Core, names: &[&str], like: Region) {
+        let own = |name: &&str| {
+            let mut named = core.tiles.iter();
+            let found = named.find(|(known, _)| known == name);
+            let memory = found.map_or(&core.memory[like as usize], |(_, memory)| memory);
+            Behind::new(memory, core.overlap)
+        };
+        self.tiles = names.iter().map(own).collect();
+        self.tiles_like = like as usize;
     }
 
     /// Copies the state of `other`, a view of the same core. It allocates nothing, because signal
@@ -129,31 +171,28 @@ impl View {
         {
             cost.tlb = self.tlb_miss[region];
         }
-        cost.memory = if self.cached[region] {
-            self.cached(access, region)
+        let of_tile = access
+            .tile
+            .and_then(|tile| self.tiles.get(usize::from(tile)));
+        let (behind, holds) = match of_tile {
+            None => (self.behind[region], region),
+            Some(behind) => (*behind, self.tiles_like),
+        };
+        cost.memory = if self.cached[holds] {
+            self.cached(access, holds, behind)
         } else {
-            self.beyond(region, access.bytes, access.write)
+            behind.time(access.bytes, access.write)
         };
         cost
     }
 
-    #[inline]
-    fn beyond(&self, region: usize, bytes: u64, write: bool) -> u64 {
-        let time = if write {
-            self.store[region]
-        } else {
-            self.load[region]
-        };
-        time + bytes * self.byte[region]
-    }
-
-    fn cached(&mut self, access: Access, region: usize) -> u64 {
+    fn cached(&mut self, access: Access, holds: usize, behind: Behind) -> u64 {
         let shift = self.levels[0].shift;
         let last = access.place.wrapping_add(access.bytes.max(1) - 1) >> shift;
         let mut time = 0;
         let mut line = access.place >> shift;
         loop {
-            time += self.line(line << shift, region);
+            time += self.line(line << shift, access.region, holds, behind);
             if line >= last {
                 return time;
             }
@@ -164,18 +203,21 @@ impl View {
     /// A line that no cache has is filled in all of them, for a store as well (write-allocate,
     /// write-back). Write-backs are not charged.
     #[inline]
-    fn line(&mut self, place: u64, region: usize) -> u64 {
+    fn line(&mut self, place: u64, region: Region, holds: usize, behind: Behind) -> u64 {
         let mut line = 0;
         for level in &mut self.levels {
-            if !level.holds[region] {
+            if !level.holds[holds] {
                 continue;
             }
-            if level.lines.touch(apart(place >> level.shift, region)) {
+            if level
+                .lines
+                .touch(apart(place >> level.shift, region as usize))
+            {
                 return level.hit;
             }
             line = 1_u64 << level.shift;
         }
-        self.beyond(region, line, false)
+        behind.time(line, false)
     }
 
     /// Fetches the line of code at `place`, and returns the cost beyond the instructions.
@@ -209,8 +251,7 @@ impl View {
     /// The cost of an access and of each of its bytes, where costs are
     /// [flat](Self::is_flat).
     pub fn flat(&self, region: Region, write: bool) -> (u64, u64) {
-        let region = region as usize;
-        let time = if write { self.store } else { self.load };
-        (time[region], self.byte[region])
+        let behind = &self.behind[region as usize];
+        (behind.time(0, write), behind.byte)
     }
 }

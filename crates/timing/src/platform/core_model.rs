@@ -1,5 +1,6 @@
 //! The cores of a platform: instructions, caches, TLB, and the memories as a core sees them.
 use flick_abi::timed::{NXP_COUNTS, NXP_STACK_LOAD, NXP_STACK_STORE, NXP_TAKEN};
+use flick_riscv::{Extension, Isa, IsaError};
 
 use super::quantity::{BANDWIDTH, FREQUENCY, FS_PER_S, SIZE, TIME};
 use super::toml_reader::{Error, Table};
@@ -141,6 +142,10 @@ pub struct Core {
     pub tlb: Option<Tlb>,
     /// By [`Region`]. The host's own memory is part of `load` and `store` there.
     pub memory: [Memory; REGIONS.len()],
+    /// Memories of tiles of a card by name, where this core sees them otherwise than all others.
+    pub tiles: Vec<(String, Memory)>,
+    /// What an NxP's core executes. Other scalar instructions are emulated, and have the cycles of that.
+    pub isa: Option<Isa>,
     /// How many accesses to memory overlap.
     pub overlap: f64,
     /// log2 of the page size by [`Region`].
@@ -164,6 +169,15 @@ impl Core {
             NXP_STACK_STORE => hit.unwrap_or(beyond(memory.store)),
             class => self.costs[class],
         })
+    }
+
+    /// The ISA of a hart that has this one, and emulates what this core does not execute itself. Vectors and
+    /// units for custom opcodes are not emulated.
+    pub fn with_emulation(&self, isa: Isa) -> Isa {
+        use Extension::{A, C, D, F, M, Zba, Zbb, Zbs, Zicond};
+        let is_emulated = |one: &Extension| self.isa.is_some_and(|own| !own.has(*one));
+        let emulated = [M, A, F, D, C, Zba, Zbb, Zbs, Zicond].into_iter();
+        emulated.filter(is_emulated).fold(isa, Isa::with)
     }
 
     /// The time that operations of the host's classes would take on this core, an NxP: femtoseconds
@@ -336,6 +350,12 @@ impl Reader {
                 memory[region] = self.memory(memories.table(key)?)?;
             }
         }
+        let mut tiles = Vec::new();
+        if let Some(mut all) = memories.table_if("tile")? {
+            for (name, table) in all.entries()? {
+                tiles.push((name, self.memory(table)?));
+            }
+        }
         memories.end()?;
         let tlb = match table.table_if("tlb")? {
             Some(tlb) => Some(self.tlb(tlb, &memory)?),
@@ -350,6 +370,8 @@ impl Reader {
             icache: None,
             tlb,
             memory,
+            tiles,
+            isa: None,
             overlap,
             page: self.page,
         })
@@ -367,9 +389,14 @@ pub fn nxp(mut table: Table<'_>, page: &[u32; REGIONS.len()]) -> Result<Core, Er
     if let Some(cache) = table.table_if("icache")? {
         core.icache = Some(reader.cache(cache, true)?);
     }
-    // This key is for the reader of the file. An instruction that the core's ISA lacks has the
-    // cycles of its emulation.
-    table.text("isa")?;
+    let isa = table.text("isa")?;
+    if !table.lacks() {
+        let wrong = |why: IsaError| {
+            let help = "use an ISA string in lower case, such as \"rv64gc_zba\"";
+            table.error("isa", &why.to_string(), help)
+        };
+        core.isa = Some(isa.parse().map_err(wrong)?);
+    }
     table.end()?;
     Ok(core)
 }

@@ -6,6 +6,7 @@ pub(crate) mod quantity;
 mod shipped;
 #[cfg(test)]
 mod tests;
+mod tile_sections;
 pub(crate) mod toml_reader;
 
 use std::path::Path;
@@ -32,7 +33,7 @@ use toml_reader::{Source, Table};
 ///
 /// let platform = Platform::load("near-memory").unwrap();
 /// let mut nxp = View::new(&platform.nxp);
-/// let load = Access { region: Region::Nxp, place: 64, bytes: 8, write: false };
+/// let load = Access { region: Region::Nxp, tile: None, place: 64, bytes: 8, write: false };
 /// let (first, second) = (nxp.access(load), nxp.access(load));
 /// assert!(first.memory >= second.memory && first.tlb >= second.tlb);
 /// ```
@@ -46,6 +47,9 @@ pub struct Platform {
     pub host: Core,
     /// The NxP's cores.
     pub nxp: Core,
+    /// The cores of tiles of a card by name, where they are not those of `nxp`. Without any of them all
+    /// tiles are one NxP.
+    pub tiles: Vec<(String, Core)>,
     /// The number of NxP cores that serve the program's threads.
     pub nxp_cores: usize,
     /// The costs of crossings.
@@ -99,6 +103,7 @@ impl Platform {
         })?;
         let values = document_settings::values(settings);
         document_settings::apply_all(&source, text, (settings, &values), &mut document)?;
+        let sections = tile_sections::of_document(document.get_ref());
         let mut root = Table::of_document(&source, &document);
         let name = root.text("name")?;
         let description = root.text("description")?;
@@ -114,6 +119,9 @@ impl Platform {
         if let Some(table) = root.table_if("library")? {
             library.add(table)?;
         }
+        // What `[nxp]` lacks is missing once, and not for each tile.
+        source.complete()?;
+        let tiles = tile_sections::read(&mut root, &sections, &pages)?;
         root.end()?;
         source.complete()?;
         Ok(Self {
@@ -121,6 +129,7 @@ impl Platform {
             description,
             host,
             nxp,
+            tiles,
             nxp_cores,
             crossing,
             library,

@@ -1,7 +1,9 @@
 //! Mistakes in platform files: what the message names.
 use std::collections::BTreeSet;
 
-use super::{Part, Platform};
+use flick_riscv::{Extension, Isa};
+
+use super::{NxpClass, Part, Platform, Region};
 
 const GOOD: &str = include_str!("../../../../platforms/near-memory.toml");
 
@@ -142,6 +144,51 @@ fn the_rest_of_the_link_is_charged_on_a_card() {
     assert_eq!(link(nxp_calls_host)[2], 0);
     // A platform that does not say how much of it a machine executes means all.
     assert_eq!(link("near-memory,crossing.nxp-returns.link=3 us"), [0; 4]);
+}
+
+/// A section of a tile has the values of `[nxp]`, but for its own.
+#[test]
+fn tiles_have_what_their_sections_change() {
+    let with = |text: &str| Platform::parse("x.toml", &format!("{GOOD}{text}"));
+    assert!(with("").unwrap().tiles.is_empty());
+    let same = with("\n[tile.a]\n").unwrap();
+    assert_eq!(same.tiles, [("a".to_owned(), same.nxp.clone())]);
+    let text = "\n[tile.a]\nclock = \"2 GHz\"\nisa = \"rv64gcv\"\ncycles.mul = 7\n\
+        [[tile.a.cache]]\nsize = \"1 KiB\"\nways = 1\nholds = [\"host\"]\n\
+        [tile.a.memory.nxp]\nload = \"9 ns\"\n[tile.a.memory.tile.b]\nload = \"3 us\"\nstore = 0\n";
+    let platform = with(text).unwrap();
+    let (name, core) = &platform.tiles[0];
+    assert_eq!((name.as_str(), core.cycle), ("a", 5e5));
+    assert_eq!(core.costs[NxpClass::Mul as usize], 3_500_000);
+    assert_eq!(core.caches.len(), 1);
+    let nxp = &platform.nxp;
+    assert_eq!(nxp.cycle, 1e6);
+    let own = core.memory[Region::Nxp as usize];
+    assert_eq!(
+        (own.load, own.byte),
+        (9_000_000, nxp.memory[Region::Nxp as usize].byte)
+    );
+    assert_eq!(
+        core.memory[Region::Stack as usize],
+        nxp.memory[Region::Stack as usize]
+    );
+    assert_eq!(
+        (core.tiles[0].0.as_str(), core.tiles[0].1.load),
+        ("b", 3_000_000_000)
+    );
+    // What the core lacks is emulated, but for vectors.
+    let general: Isa = "rv64i".parse().unwrap();
+    let emulated = core.with_emulation(general);
+    assert!(emulated.has(Extension::Zba) && !emulated.has(Extension::M));
+    assert!(!nxp.with_emulation(general).has(Extension::V));
+    let wrong = |text: &str| with(text).expect_err(text).to_string();
+    assert!(wrong("\n[tile]\na = 1\n").contains("`tile.a`: it is a whole number"));
+    assert!(wrong("\n[tile.a]\ncores = 2\n").contains("`tile.a.cores` is not known"));
+    assert!(wrong("\n[tile.a.memory.tile.a]\nload = 0\nstore = 0\n").contains("own memory"));
+    assert!(
+        wrong("\n[tile.a.memory.tile.b]\nload = 0\n")
+            .contains("`tile.a.memory.tile.b.store` is missing")
+    );
 }
 
 /// No text makes the reader panic.

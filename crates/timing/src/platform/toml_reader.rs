@@ -176,6 +176,15 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// A table that was made of parts of the document, of which messages speak by this path.
+    pub fn of_parts(&self, path: String, table: &'a Spanned<DeTable<'a>>) -> Self {
+        Self {
+            table: Some(table.get_ref()),
+            path,
+            ..self.absent("", table.span())
+        }
+    }
+
     fn name(&self, key: &str) -> String {
         dotted(&self.path, key)
     }

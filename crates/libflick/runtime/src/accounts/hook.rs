@@ -1,10 +1,10 @@
 //! The one hook by which the crossing reports to the accounts: statistics, virtual time with its
 //! profile, and the device check.
 use flick_engine::{CodeRegion, Exit, Memory, ProcessCore, Unlimited};
-use flick_riscv::Isa;
 use flick_translator::Context;
 
 use super::device_check::{self, Watcher};
+use super::timed::tile_cores::HartOfTile;
 use super::{migrations, stats, timed};
 use crate::thread::entered::Entered;
 
@@ -38,12 +38,12 @@ pub trait Accounts {
 
     /// Runs the hart from its pc under an observer of an account, if one is to see each
     /// instruction, until it leaves the code, or in a timed run until a time of the thread's. `within`:
-    /// that time, and the ISA that says which custom opcodes the hart has.
+    /// that time, and the hart of a card.
     fn observe<M: Memory>(
         context: &mut Context,
         memory: &M,
         code: &CodeRegion,
-        within: (u128, Option<Isa>),
+        within: (u128, Option<HartOfTile>),
     ) -> Option<Exit>;
 
     /// Whether the interpreter counts its instructions.
@@ -80,7 +80,7 @@ impl Accounts for Closed {
         _context: &mut Context,
         _memory: &M,
         _code: &CodeRegion,
-        _within: (u128, Option<Isa>),
+        _within: (u128, Option<HartOfTile>),
     ) -> Option<Exit> {
         None
     }
@@ -137,7 +137,7 @@ impl Accounts for Open {
         context: &mut Context,
         memory: &M,
         code: &CodeRegion,
-        (until, units): (u128, Option<Isa>),
+        (until, on): (u128, Option<HartOfTile>),
     ) -> Option<Exit> {
         let hart = &mut context.hart;
         if device_check::enabled() {
@@ -151,8 +151,7 @@ impl Accounts for Open {
         if !timed::enabled() {
             return None;
         }
-        let (exit, instructions) =
-            timed::crossing_costs::observe(hart, memory, (code, units), until)?;
+        let (exit, instructions) = timed::crossing_costs::observe(hart, memory, (code, on), until)?;
         context.retired += instructions;
         Some(exit)
     }

@@ -10,6 +10,8 @@ use flick_events::Calls;
 use memmap2::Mmap;
 use object::{Object as _, ObjectSymbol, SymbolKind};
 
+use crate::modules::{self, CodePlace};
+
 /// A loaded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
@@ -141,7 +143,12 @@ pub fn caller(back: usize) -> Caller {
         };
     };
     let offset = object.offset(at);
-    let function = function_at(&object, offset)
+    // SAFETY: a string of a module that is loaded.
+    let of_image = |place: CodePlace| unsafe { CStr::from_ptr(place.function) };
+    let nxp =
+        modules::innermost(at as u64).map(|place| of_image(place).to_string_lossy().into_owned());
+    let function = nxp
+        .or_else(|| function_at(&object, offset))
         .unwrap_or_else(|| format!("{}+{offset:#x}", object.file_name()));
     Caller {
         function,

@@ -8,6 +8,7 @@ use flick_abi::descriptor::HOST_TILES;
 
 use super::mimalloc;
 use crate::locks::order::BOUNDARY;
+use crate::memory::nxp_data;
 
 /// A heap; null and empty as long as nothing was allocated there.
 struct TileHeap {
@@ -45,6 +46,11 @@ fn make(tile: u16) -> *mut c_void {
         }
         own.heap.load(Acquire)
     })
+}
+
+/// The tile that has this NxP-local memory; `None`: the first one, as all that is of no other. Async-signal-safe.
+pub fn owner_of(address: usize) -> Option<u16> {
+    tile_of(address).or_else(|| nxp_data::tile_of(address))
 }
 
 /// The tile whose heap has this address; `None`: that is in none of these heaps.

@@ -5,6 +5,7 @@ mod module_records;
 mod module_translation;
 pub(crate) mod signature_table;
 pub(crate) mod signatures;
+pub(crate) mod tile_data;
 
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;

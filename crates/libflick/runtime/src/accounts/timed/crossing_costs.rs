@@ -2,10 +2,10 @@
 use std::ptr;
 
 use flick_engine::{
-    CodeRegion, Control, Exit, Hart, InstructionBudget, Memory, ProcessCore, Unlimited,
+    CodeRegion, Control, Exit, Hart, InstructionBudget, LimitedCore, Memory, ProcessCore, Unlimited,
 };
 use flick_events::trace::{How, Side};
-use flick_riscv::{Insn, Isa};
+use flick_riscv::Insn;
 use flick_timing::platform::Parts;
 use flick_timing::{NoSampler, Sampler, Spent, Timed, Worlds};
 
@@ -15,6 +15,7 @@ use super::profile::crossings;
 use super::profile::residency::ResidencyProfiler;
 use super::setting::{is_profiled, setting};
 use super::state::{self, Frame, State};
+use super::tile_cores::{self, HartOfTile};
 use super::trace::{self, ResidencySampler};
 use super::{library, order, queue, ways_out};
 use crate::thread::Current;
@@ -56,13 +57,28 @@ fn frame(state: &mut State) -> Option<&mut Frame> {
     state.frames.get_mut(Current::depth())
 }
 
+/// Where the call returns to that the innermost activation `act` is: to host code, or to NxP code of another
+/// tile, for which the owner has called the gate.
+fn call_site(state: &State, act: &Entered) -> usize {
+    const RA: usize = 1;
+    let outer = act.thread().activations().nth(1);
+    let calls = outer.and_then(|_| state.frames.get(Current::depth() - 1));
+    let is_gate = calls.is_some_and(|frame| frame.target == act.gate().entry as u64);
+    // SAFETY: an activation of this thread, which waits for the call.
+    let outer = outer.map(|outer| unsafe { &*outer });
+    match outer.filter(|outer| is_gate && outer.in_host()) {
+        Some(outer) => outer.context.hart.x[RA] as usize,
+        None => act.call_site(),
+    }
+}
+
 /// The host has called the NxP: `act` is the innermost activation.
 pub fn called(act: &Entered) {
     let (Some(mut state), Some(setting)) = (state::current(), setting()) else {
         return;
     };
     let state = &mut *state;
-    let site = (act.call_site(), ptr::from_ref(act.gate()) as usize);
+    let site = (call_site(state, act), ptr::from_ref(act.gate()) as usize);
     let before = crossings::enter_nxp(state, act.call_site(), act.gate(), Current::depth());
     let new = Frame {
         site,
@@ -224,8 +240,8 @@ impl Control for Pace {
     }
 }
 
-/// Code, and the ISA that says which custom opcodes its hart has.
-type Code<'a> = (&'a CodeRegion, Option<Isa>);
+/// Code, and the hart of a card that executes it.
+type Code<'a> = (&'a CodeRegion, Option<HartOfTile>);
 
 /// Runs `hart` under an observer until it leaves the code, or until the thread's time is `until`, and charges
 /// what that has counted: the exit, and how many instructions. Atomic accesses and fences are stated
@@ -244,6 +260,8 @@ pub fn observe<M: Memory>(
         });
     }
     let (mut is_let, mut all) = (false, 0);
+    let (core, _) = tile_cores::of(tile_of(code))?;
+    let cycle = core.cycle;
     loop {
         let within = (until != u128::MAX).then(|| {
             let within = until.saturating_sub(state.now());
@@ -257,7 +275,7 @@ pub fn observe<M: Memory>(
         };
         let what = (&mut *hart, memory, code);
         let (exit, instructions) = residency(&mut state, what, &mut pace, |pace, spent| {
-            goes_on(pace, within, spent)
+            goes_on(pace, within, (cycle, spent))
         })?;
         all += instructions;
         if exit != Exit::Budget || !pace.has_come {
@@ -271,14 +289,15 @@ pub fn observe<M: Memory>(
     }
 }
 
-/// Whether the run goes on, which has spent so much of what it may.
-fn goes_on(pace: &mut Pace, within: Option<u64>, spent: &Spent) -> bool {
-    let Some(setting) = setting() else {
-        return false;
-    };
+fn tile_of((_, hart): Code) -> u16 {
+    hart.map_or(0, |hart| hart.tile)
+}
+
+/// Whether the run goes on, which has spent so much of what it may on a core with this cycle.
+fn goes_on(pace: &mut Pace, within: Option<u64>, (cycle, spent): (f64, &Spent)) -> bool {
     let left = within.map_or(u64::MAX, |within| within.saturating_sub(spent.migrating()));
     // What instructions take is known behind them.
-    let instructions = (left as f64 / setting.platform.nxp.cycle) as u64 / FEWEST;
+    let instructions = (left as f64 / cycle) as u64 / FEWEST;
     pace.budget.left = instructions.max(FEWEST);
     left > 0 && !pace.has_come
 }
@@ -291,6 +310,8 @@ fn residency<M: Memory, K: Control>(
     goes_on: impl FnMut(&mut K, &Spent) -> bool,
 ) -> Option<(Exit, u64)> {
     let (pc, now) = (what.0.pc, state.now());
+    let tile = tile_of(what.2);
+    tile_cores::teach(&mut state.worlds);
     let State {
         worlds,
         tracer,
@@ -307,28 +328,37 @@ fn residency<M: Memory, K: Control>(
     } else {
         sampled(what, worlds, control, NoSampler, |_, _| {})
     }?;
-    state.sums.spend(&spent);
+    state.sums.spend(&spent, tile);
     Some((exit, spent.instructions))
 }
 
 /// The same, under a sampler, and what that does at the end.
 fn sampled<M: Memory, K: Control, S: Sampler>(
-    (hart, memory, (code, units)): (&mut Hart, &M, Code),
+    (hart, memory, (code, on)): (&mut Hart, &M, Code),
     worlds: &mut Worlds,
     (control, mut goes_on): (&mut K, impl FnMut(&mut K, &Spent) -> bool),
     sampler: S,
     end: impl FnOnce(&mut S, &Spent),
 ) -> Option<(Exit, Spent)> {
-    let setting = setting()?;
+    let tile = tile_of((code, on));
+    let (core, costs) = tile_cores::of(tile)?;
     // SAFETY: they are borrowed for as long as the observer lives.
-    let mut observer = unsafe { Timed::new(&setting.costs, worlds, layout(Some(code)), sampler) };
-    let mut core = ProcessCore::counting(memory, code);
-    if let Some(isa) = units {
-        core = core.with_units(isa);
-    }
+    let mut observer = unsafe { Timed::new((tile, costs), worlds, layout(Some(code)), sampler) };
+    let process = ProcessCore::counting(memory, code);
     let mut exit = Exit::Budget;
-    while exit == Exit::Budget && goes_on(control, &observer.spent) {
-        exit = flick_engine::run(hart, &mut core, &mut observer, control);
+    match on {
+        None => {
+            let mut process = process;
+            while exit == Exit::Budget && goes_on(control, &observer.spent) {
+                exit = flick_engine::run(hart, &mut process, &mut observer, control);
+            }
+        }
+        Some(on) => {
+            let mut limited = LimitedCore::new(process, core.with_emulation(on.isa));
+            while exit == Exit::Budget && goes_on(control, &observer.spent) {
+                exit = flick_engine::run(hart, &mut limited, &mut observer, control);
+            }
+        }
     }
     let spent = observer.spent;
     end(observer.sampler(), &spent);

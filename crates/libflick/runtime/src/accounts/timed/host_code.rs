@@ -17,7 +17,7 @@ use super::profile::{functions, host_calls};
 use super::setting::{self, picoseconds};
 use super::state::{self, State};
 use super::sums::Charged;
-use super::{library, nxp_map, order, trace};
+use super::{library, nxp_map, order, tile_cores, trace};
 use crate::locks::bounded::held;
 use crate::memory;
 
@@ -217,11 +217,13 @@ fn charge(state: &mut State, address: u64, bytes: u64, write: bool) -> Charged {
     }
     state.worlds.busy = true;
     let layout = layout(None);
+    tile_cores::teach(&mut state.worlds);
     let (region, place) = layout.locate(address, &mut state.worlds.pages);
     if region != Region::Host {
         let access = Access {
             // Of the NxP's stacks the host knows no more than of its other memory.
             region: Region::Nxp,
+            tile: layout.tile(region, address),
             place,
             bytes,
             write,

@@ -24,6 +24,7 @@ pub mod state;
 pub(crate) mod sums;
 mod things;
 pub mod threads;
+pub mod tile_cores;
 pub mod total;
 pub mod trace;
 mod tracer;

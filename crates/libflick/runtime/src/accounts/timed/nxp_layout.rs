@@ -2,7 +2,7 @@
 use flick_engine::CodeRegion;
 use flick_timing::Layout;
 
-use super::nxp_map;
+use super::{nxp_map, tile_cores};
 use crate::heap::marks;
 use crate::{memory, modules};
 
@@ -17,6 +17,7 @@ pub fn layout(code: Option<&CodeRegion>) -> Layout {
         size: size as u64,
         image: image.start,
         image_size: image.end - image.start,
+        tile_of: tile_cores::whose_memory(),
         is_data: nxp_map::has_data().then_some(is_data),
         marks: marks::marks(),
     }

@@ -13,6 +13,7 @@ use super::profile::account::{self, Profile};
 use super::setting::{Setting, setting};
 use super::sites::{Key, Sites};
 use super::sums::{Sums, Times, Wait};
+use super::tile_cores;
 use super::tracer::Tracer;
 use super::ways_out::Inside;
 use crate::os::signal_mask::BlockedSignals;
@@ -279,8 +280,10 @@ fn create_with(setting: &'static Setting) -> Own {
     let _blocked = BlockedSignals::new();
     let clock = clock();
     let latest = u128::from(LATEST.load(Relaxed));
+    let mut worlds = Worlds::new(&setting.platform);
+    tile_cores::teach(&mut worlds);
     let state = Box::leak(Box::new(State {
-        worlds: Worlds::new(&setting.platform),
+        worlds,
         sums: Sums::default(),
         host_base: -i128::from(START),
         operations_base: 0,

@@ -1,4 +1,5 @@
 //! What a thread's time went to, and moments of it.
+use flick_abi::descriptor::HOST_TILES;
 use flick_timing::Spent;
 use flick_timing::platform::PARTS;
 
@@ -43,6 +44,8 @@ pub struct Sums {
     /// Pieces of copies from and to other memory.
     pub other_copies: u64,
     pub crossings: u64,
+    /// Of a card with several kinds of NxP: the parts of `nxp_compute` to `nxp_tlb`, by tile.
+    pub by_tile: [[u128; 4]; HOST_TILES],
 }
 
 impl Sums {
@@ -75,6 +78,7 @@ impl Sums {
             host_copies,
             other_copies,
             crossings,
+            by_tile,
         } = other;
         self.nxp_compute += nxp_compute;
         self.nxp_memory += nxp_memory;
@@ -109,6 +113,10 @@ impl Sums {
         self.host_copies += host_copies;
         self.other_copies += other_copies;
         self.crossings += crossings;
+        let own = self.by_tile.as_flattened_mut();
+        for (sum, part) in own.iter_mut().zip(by_tile.as_flattened()) {
+            *sum += part;
+        }
     }
 
     pub fn crossing(&self) -> u128 {
@@ -159,7 +167,13 @@ impl Sums {
         sum
     }
 
-    pub fn spend(&mut self, spent: &Spent) {
+    /// On a tile.
+    pub fn spend(&mut self, spent: &Spent, tile: u16) {
+        let parts = [spent.compute, spent.memory, spent.fetch, spent.tlb];
+        let sums = &mut self.by_tile[usize::from(tile) % HOST_TILES];
+        for (sum, part) in sums.iter_mut().zip(parts) {
+            *sum += u128::from(part);
+        }
         self.spare += i128::from(spent.spare);
         self.marked += spent.marked;
         self.instructions += spent.instructions;

@@ -13,6 +13,7 @@ use super::setting::{picoseconds, setting};
 use super::sites::{Key, Site};
 use super::state;
 use super::sums::{Sums, WAITS};
+use super::tile_cores;
 use crate::accounts::symbols;
 use crate::accounts::timed::host_code;
 use crate::heap::marks;
@@ -55,12 +56,11 @@ pub fn total() -> Option<Timed> {
         share("host libraries", sums.host_library),
         share("host accesses to NxP memory", sums.host_memory),
         share("host TLB", sums.host_tlb),
-        share("NxP instructions", sums.nxp_compute),
-        share("NxP data accesses", sums.nxp_memory),
-        share("NxP instruction fetches", sums.nxp_fetch),
-        share("NxP TLB", sums.nxp_tlb),
-        share("NxP heap", sums.nxp_library),
     ];
+    timed.migrating_shares.extend(nxp_shares(&sums));
+    timed
+        .migrating_shares
+        .push(share("NxP heap", sums.nxp_library));
     for (name, time) in PARTS.into_iter().zip(sums.parts) {
         timed
             .migrating_shares
@@ -106,6 +106,37 @@ pub fn total() -> Option<Timed> {
         timed.other_accesses = others.sum();
     }
     Some(timed)
+}
+
+/// What NxP code takes; by tile, where the platform has several kinds of NxP.
+fn nxp_shares(sums: &Sums) -> Vec<Share> {
+    const NAMES: [&str; 4] = [
+        "NxP instructions",
+        "NxP data accesses",
+        "NxP instruction fetches",
+        "NxP TLB",
+    ];
+    let each = |parts: [u128; 4], on: String| {
+        let share = move |(name, time)| Share {
+            name: format!("{name}{on}"),
+            time: picoseconds(time),
+        };
+        NAMES.into_iter().zip(parts).map(share)
+    };
+    let Sums {
+        nxp_compute,
+        nxp_memory,
+        nxp_fetch,
+        nxp_tlb,
+        by_tile,
+        ..
+    } = *sums;
+    let tiles = tile_cores::all().iter().zip(by_tile);
+    let by_tile = tiles.flat_map(|(tile, parts)| each(parts, format!(" on {}", tile.name)));
+    match tile_cores::all() {
+        [] => each([nxp_compute, nxp_memory, nxp_fetch, nxp_tlb], String::new()).collect(),
+        _ => by_tile.collect(),
+    }
 }
 
 /// With names, the most time first.

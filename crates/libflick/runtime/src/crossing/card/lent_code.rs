@@ -24,6 +24,7 @@ use super::token::{self, Loan};
 use crate::accounts::hook::Accounts;
 use crate::accounts::timed;
 use crate::accounts::timed::card_time;
+use crate::accounts::timed::tile_cores::HartOfTile;
 use crate::crossing::backend::Event;
 use crate::crossing::step;
 use crate::modules::address_meaning::Target;
@@ -240,18 +241,20 @@ fn is_timed<A: Accounts>() -> bool {
     A::COUNT && timed::enabled()
 }
 
-/// The same in a timed run, whose budget is a time. It has the instructions of all harts on each, but those of
-/// units for custom opcodes.
+/// The same in a timed run, whose budget is a time. Scalar instructions that the platform's core lacks are
+/// emulated on each hart.
 fn observe<A: Accounts>(act: &mut Entered, tile: u16, lent: &Lent) -> (End, Spent) {
     let (begin, before) = (card_time::now(), act.context.retired);
     let mut until = card_time::until(begin.saturating_add(lent.budget));
+    let isa = lent.isa;
+    let on = HartOfTile { isa, tile };
     let end = loop {
         let code = match meaning(act, tile) {
             Meaning::Code(code) => code,
             Meaning::Calls { target, .. } if hints::is_call(target) => break End::Hints,
             Meaning::Returns | Meaning::Calls { .. } => break End::Leaves(act.context.hart.pc),
         };
-        match observe_in::<A>(act, code, lent.isa, until) {
+        match observe_in::<A>(act, code, on, until) {
             Exit::Leave => {}
             Exit::Budget => match lent.may_go_on_until() {
                 Some(time) => until = card_time::until(time),
@@ -269,11 +272,16 @@ fn observe<A: Accounts>(act: &mut Entered, tile: u16, lent: &Lent) -> (End, Spen
 
 /// Up to where the code is left, or up to this time of the thread. Threads that do not observe their code take
 /// no time for it.
-fn observe_in<A: Accounts>(act: &mut Entered, code: &CodeRegion, isa: Isa, until: u128) -> Exit {
-    if let Some(exit) = A::observe(&mut act.context, &MEMORY, code, (until, Some(isa))) {
+fn observe_in<A: Accounts>(
+    act: &mut Entered,
+    code: &CodeRegion,
+    on: HartOfTile,
+    until: u128,
+) -> Exit {
+    if let Some(exit) = A::observe(&mut act.context, &MEMORY, code, (until, Some(on))) {
         return exit;
     }
-    let mut core = LimitedCore::new(ProcessCore::new(&MEMORY, code), isa);
+    let mut core = LimitedCore::new(ProcessCore::new(&MEMORY, code), on.isa);
     let mut budget = InstructionBudget { left: u64::MAX };
     let hart = &mut act.context.hart;
     let exit = flick_engine::run(hart, &mut core, &mut NoObserver, &mut budget);

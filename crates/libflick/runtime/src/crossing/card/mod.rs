@@ -10,7 +10,7 @@ mod owner;
 mod report;
 pub(super) mod shown_frames;
 mod tile_place;
-mod tiles;
+pub(crate) mod tiles;
 mod token;
 mod wake_up;
 

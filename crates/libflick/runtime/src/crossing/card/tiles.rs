@@ -9,6 +9,7 @@ use flick_abi::layout::{GATE_TILE, GATE_TILE_BY_FILE, Gate};
 use flick_riscv::{Extension, Isa};
 
 use super::card_library::Machine;
+use crate::accounts::timed::tile_cores;
 use crate::config;
 use crate::heap::{blocks, exports, tile_heaps};
 use crate::memory;
@@ -82,6 +83,10 @@ pub fn init(machine: &mut Machine) {
         let name = row.name.get(..row.name_size).unwrap_or_default();
         harts.push(CString::new(name).unwrap_or_default());
     }
+    let known = all
+        .iter()
+        .map(|tile| (tile.number, tile.name.to_str().unwrap_or_default()));
+    tile_cores::learn(&known.collect::<Vec<_>>());
     TILES.get_or_init(|| all);
     NAMES.get_or_init(|| Names::of(harts));
 }
@@ -132,7 +137,8 @@ fn all() -> &'static [Tile] {
     TILES.get().map_or(&[], |all| all)
 }
 
-fn number_of(name: &CStr) -> Option<u16> {
+/// The number of the tile of this name; `None`: the machine has none, or there is no card.
+pub fn number_of(name: &CStr) -> Option<u16> {
     let found = all().iter().find(|known| known.name.as_c_str() == name);
     found.map(|tile| tile.number)
 }
@@ -318,7 +324,7 @@ pub extern "C" fn flick_tile_of(address: *const c_void) -> *const c_char {
     if !crossing_code::on_card() || !memory::is_local(address as usize) {
         return std::ptr::null();
     }
-    let tile = tile_heaps::tile_of(address as usize);
+    let tile = tile_heaps::owner_of(address as usize);
     let found = all()
         .iter()
         .find(|one| tile.is_none_or(|tile| tile == one.number));

@@ -177,6 +177,7 @@ impl Profile {
         };
         let Cost { memory, tlb } = self.view.access(Access {
             region,
+            tile: None,
             place,
             bytes,
             write,

@@ -1,0 +1,195 @@
+//! The models of a thread's memories in a timed run: those of the NxP, of the host, and of a host that has all
+//! code.
+use crate::allocation_marks::Marks;
+use crate::model::{Access, Cost, Pages, View};
+use crate::platform::{Core, Platform, Region};
+
+/// The models of one thread, in both worlds.
+pub struct Worlds {
+    /// The NxP's memories, migrating.
+    nxp: View,
+    /// The same of tiles of a card with several kinds of NxP, by number; empty: there is one kind.
+    tiles: Box<[View]>,
+    /// The host's memories, migrating: accesses of host code only.
+    pub host: View,
+    /// The host's memories, staying: accesses of all code.
+    pub staying: View,
+    /// The same as `staying`, without accesses to marked data. It is copied from `staying` at the
+    /// first access with marks.
+    before: View,
+    has_before: bool,
+    /// The numbers of pages, which stand for addresses.
+    pub pages: Pages,
+    /// Set while a model is in use. A signal handler that finds it set leaves the models alone.
+    pub busy: bool,
+}
+
+impl Worlds {
+    /// Models in which nothing is cached.
+    pub fn new(platform: &Platform) -> Self {
+        Self {
+            nxp: View::new(&platform.nxp),
+            tiles: Box::default(),
+            host: View::new(&platform.host),
+            staying: View::new(&platform.host),
+            before: View::new(&platform.host),
+            has_before: false,
+            pages: Pages::default(),
+            busy: false,
+        }
+    }
+
+    /// How many tiles have cores of their own.
+    pub fn tiles(&self) -> usize {
+        self.tiles.len()
+    }
+
+    /// From now on the tiles of a card have cores of their own: names and cores, by number.
+    pub fn learn_tiles(&mut self, host: &Core, tiles: &[(&str, &Core)]) {
+        let names: Vec<&str> = tiles.iter().map(|&(name, _)| name).collect();
+        for view in [&mut self.host, &mut self.staying, &mut self.before] {
+            view.see_tiles(host, &names, Region::Nxp);
+        }
+        let view = |&(_, core): &(&str, &Core)| {
+            let mut view = View::new(core);
+            // The way to another tile is as far as that to the host.
+            view.see_tiles(core, &names, Region::Host);
+            view
+        };
+        self.tiles = tiles.iter().map(view).collect();
+    }
+
+    /// The memories of a tile's cores; without tiles, those of the one NxP.
+    pub(crate) fn of_tile(&mut self, tile: u16) -> &mut View {
+        let tile = self.tiles.get_mut(usize::from(tile));
+        tile.unwrap_or(&mut self.nxp)
+    }
+
+    /// Makes an access to NxP-local memory in the world `staying`. Returns its cost, and how much
+    /// less it costs in `before`.
+    #[inline]
+    pub fn stay(&mut self, access: Access, address: u64, marks: Option<Marks>) -> Stay {
+        let Some(marks) = marks else {
+            let cost = self.staying.access(access);
+            return Stay {
+                cost,
+                ..Stay::default()
+            };
+        };
+        if !self.has_before {
+            self.has_before = true;
+            self.before.copy(&self.staying);
+        }
+        let cost = self.staying.access(access);
+        let marked = marks.has(address);
+        let before = match marked {
+            true => Cost::default(),
+            false => self.before.access(access),
+        };
+        Stay {
+            cost,
+            spare: (cost.memory + cost.tlb) as i64 - (before.memory + before.tlb) as i64,
+            marked,
+        }
+    }
+}
+
+/// The cost of an access where all code stays on the host.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stay {
+    pub cost: Cost,
+    /// The part of the cost that would vanish if marked data were in the host's own memory.
+    pub spare: i64,
+    pub marked: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU8;
+
+    use super::*;
+    use crate::platform::{Cache, Memory};
+
+    #[test]
+    fn accounts_part_when_something_is_marked() {
+        let platform = Platform::load("flick-isca20").unwrap();
+        let mut worlds = Worlds::new(&platform);
+        let bits = [AtomicU8::new(0b10)];
+        let at = |place| Access {
+            region: Region::Nxp,
+            tile: None,
+            place,
+            bytes: 8,
+            write: false,
+        };
+        // SAFETY: `bits` has a bit for each 16 of 128 bytes.
+        let marks = Some(unsafe { Marks::new(bits.as_ptr(), 0, 128) });
+        let cost = |stay: Stay| (stay.cost.memory + stay.cost.tlb) as i64;
+        let before = worlds.stay(at(0), 0, None);
+        assert!(cost(before) > 0 && before.spare == 0 && !before.marked);
+        // The whole cost of a marked access is spare, and nothing of another access.
+        let marked = worlds.stay(at(16), 16, marks);
+        assert!(marked.marked && marked.spare == cost(marked) && marked.spare > 0);
+        let other = worlds.stay(at(32), 32, marks);
+        assert!(!other.marked && other.spare == 0 && cost(other) > 0);
+    }
+
+    /// A tile's caches hold the memory of others where they hold the host's. It is as far as the file says.
+    #[test]
+    fn tiles_have_models_of_their_own() {
+        let mut platform = Platform::load("flick-isca20").unwrap();
+        let mut near = platform.nxp.clone();
+        near.tlb = None;
+        let cache = |region: Region| {
+            let mut holds = [false; 3];
+            holds[region as usize] = true;
+            Cache {
+                size: 1024,
+                line: 64,
+                ways: 1,
+                hit: 1,
+                holds,
+            }
+        };
+        near.caches = vec![cache(Region::Host)];
+        near.memory[Region::Nxp as usize].byte = 0.0;
+        near.memory[Region::Host as usize].byte = 0.0;
+        let own = near.memory[Region::Nxp as usize].load;
+        let host = near.memory[Region::Host as usize].load;
+        let far = Memory {
+            load: 7_000_000,
+            ..Memory::default()
+        };
+        near.tiles = vec![("a".to_owned(), far)];
+        platform.host.tiles = vec![("b".to_owned(), far)];
+        let mut worlds = Worlds::new(&platform);
+        let tiles = [
+            ("a", &platform.nxp.clone()),
+            ("b", &near),
+            ("c", &near.clone()),
+        ];
+        worlds.learn_tiles(&platform.host, &tiles);
+        assert_eq!(worlds.tiles(), 3);
+        let load = |tile, place| Access {
+            region: Region::Nxp,
+            tile,
+            place,
+            bytes: 8,
+            write: false,
+        };
+        let mut of_b = |tile, place| worlds.of_tile(1).access(load(tile, place)).memory;
+        // Its own, which nothing holds; that of the first tile; and of one of which the file says nothing.
+        assert_eq!([of_b(None, 0), of_b(None, 0)], [own, own]);
+        assert_eq!([of_b(Some(0), 64), of_b(Some(0), 72)], [7_000_000, 1]);
+        assert_eq!([of_b(Some(2), 128), of_b(Some(2), 128)], [host, 1]);
+        // Another tile has caches of its own.
+        assert_eq!(
+            worlds.of_tile(2).access(load(Some(0), 64)).memory,
+            7_000_000
+        );
+        let nxp = platform.host.memory[Region::Nxp as usize];
+        let word = 8 * nxp.byte.round() as u64;
+        assert_eq!(worlds.host.access(load(Some(0), 0)).memory, nxp.load + word);
+        assert_eq!(worlds.host.access(load(Some(1), 0)).memory, 7_000_000);
+    }
+}
