@@ -18,8 +18,9 @@ case ${1:-} in
 esac
 began=$SECONDS
 
-# Processor time of the commands that have ended, in seconds. The argument is the output of `times`,
-# which counts for the shell that calls it.
+# Processor time of a command that has ended, in seconds. The argument is the output of `times`, which
+# counts for the shell that calls it: each command has one of its own, because a shell that runs checks
+# also counts those that run at once with them.
 cpu_seconds() { awk -F '[ ms]+' 'NR == 2 { printf "%d", 60 * ($1 + $3) + $2 + $4 }' "$1"; }
 
 # Runs a check, shows it while it runs, and counts it. The lines of cargo's tests
@@ -31,9 +32,12 @@ check() { # NAME COMMAND...
   log=$logs/$(tr -cs 'a-z0-9\n' - <<<"${name,,}").log
   say "$name"
   local start=$SECONDS cpu times=$logs/times.$BASHPID
-  times >"$times"
-  cpu=$(cpu_seconds "$times")
-  "$@" 2>&1 | tee "$log"
+  (
+    "$@"
+    status=$?
+    times >"$times"
+    exit $status
+  ) 2>&1 | tee "$log"
   status=${PIPESTATUS[0]}
   read -r good bad left < <(awk '
     /^test result: / { good += $4; bad += $6 }
@@ -45,8 +49,7 @@ check() { # NAME COMMAND...
   if [ $status = 0 ] && [ "$good$bad$left" = 000 ]; then good=1; fi
   passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left))
   if [ "$bad" != 0 ]; then broken+=("$name ($log)"); fi
-  times >"$times"
-  cpu=$(($(cpu_seconds "$times") - cpu))
+  cpu=$(cpu_seconds "$times")
   rm "$times"
   echo "    $name: $good passed, $bad failed, $left skipped, $((SECONDS - start)) s, $cpu s of processor time"
 }
@@ -125,8 +128,11 @@ short=(arrows bus changing_code circles conversions differential fat_units fuzz 
 short_rust_tests() {
   check "Rust tests, the short ones" warm "$cargo" test --workspace --no-fail-fast --lib --bins "${short[@]/#/--test=}"
 }
+# First the forms of libflick, which tests load (tests/support/src/library.rs), and which `cargo test`
+# does not build. With the tests, what they use is built with the features of the workspace, and once.
 rust_tests() {
-  check "Rust tests" warm "$cargo" test --workspace --no-fail-fast
+  local libraries="'$cargo' build --workspace --lib --tests && export FLICK_TEST_LIBRARIES='$CARGO_TARGET_DIR/debug'"
+  check "Rust tests" warm sh -c "$libraries && '$cargo' test --workspace --no-fail-fast"
   check "Firmware: tests, models, format, lints" scripts/firmware.sh test
   check "Interleavings of threads (loom)" loom
 }
@@ -159,6 +165,16 @@ script_checks() {
   check "Virtual time" tests/timing/run.sh
 }
 
+project_checks() { check "Projects" warm tests/projects/run.sh; }
+drawn_and_real_checks() {
+  check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
+  # A machine without a compiler for the card's harts has no kernel.
+  [ ! -e "$build/lib/flick/card/kernel-host.elf" ] ||
+    check "Torture on the card" "$flick" torture --backend card --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
+  check "Strangers, a sample" limited scripts/strangers.sh --sample 100
+  check "Real projects" warm tests/real/run.sh --quick
+}
+
 # This is one compound command, so that bash has read all of it before an edit can reach it.
 {
 check "Format: Rust" "$cargo" fmt --all --check
@@ -176,15 +192,7 @@ else
   at_once rust_tests script_checks
   check "Compiler pass" warm tests/pass/run.sh
   check "Installed elsewhere" installed
-  check "Projects" warm tests/projects/run.sh
-  check "Torture, a few seeds" "$flick" torture --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
-  # A machine without a compiler for the card's harts has no kernel.
-  [ ! -e "$build/lib/flick/card/kernel-host.elf" ] ||
-    check "Torture on the card" "$flick" torture --backend card --seed 1 --count 8 --placements 1 --keep "$build/test/torture"
-
-  check "Strangers, a sample" limited scripts/strangers.sh --sample 100
-
-  check "Real projects" warm tests/real/run.sh --quick
+  at_once project_checks drawn_and_real_checks
 
   # In one command: they share the runs of the programs that plain clang builds.
   check "Corpus" corpus $matrix --random 20 --plain --valgrind --card --errors

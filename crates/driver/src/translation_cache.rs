@@ -74,6 +74,12 @@ const EXTENSION: &str = "translations";
 const UNFINISHED: &str = ".unfinished-";
 /// Bytes of all files, at most. Those that were not used for the longest time go.
 const MOST: u64 = 512 << 20;
+/// It has a byte for each file that was written since links last looked for room, and one more for
+/// each MiB of it.
+const WRITTEN: &str = ".written";
+/// Bytes of [`WRITTEN`] when it is time to look again. A look at all files at each link would take
+/// longer than a small link.
+const TIME_TO_LOOK: u64 = 64;
 
 /// The file for one output.
 #[derive(Debug)]
@@ -138,7 +144,10 @@ impl TranslationCache {
         file.write_all(&xxh3_128(body).to_le_bytes())?;
         file.write_all(body)?;
         file.persist(&self.file)?;
-        make_room(dir, MOST)
+        if count_written(dir, body.len())? {
+            make_room(dir, MOST)?;
+        }
+        Ok(())
     }
 }
 
@@ -189,6 +198,19 @@ fn own_stamp() -> io::Result<u128> {
         None => hash.update(&fs::read(path)?),
     }
     Ok(hash.digest128())
+}
+
+/// Counts a file of so many bytes. True: it is time to look for room, and the count begins anew. Links
+/// at once may count a file too few or look twice, which does no harm.
+fn count_written(dir: &Path, bytes: usize) -> io::Result<bool> {
+    let path = dir.join(WRITTEN);
+    let mut written = File::options().append(true).create(true).open(path)?;
+    written.write_all(&vec![b'.'; 1 + (bytes >> 20)])?;
+    let is_time = written.metadata()?.len() >= TIME_TO_LOOK;
+    if is_time {
+        written.set_len(0)?;
+    }
+    Ok(is_time)
 }
 
 /// Removes files until there are at most so many bytes of them: those that were not used for the
@@ -267,7 +289,13 @@ mod tests {
         cache.keep(&made(&records[1..]));
         assert_eq!(all(&open("out")), records[1..]);
         assert_ne!(inode(&cache), before);
-        assert_eq!(fs::read_dir(dir.path().join("a/b")).unwrap().count(), 1);
+        let left = fs::read_dir(dir.path().join("a/b")).unwrap();
+        let mut left: Vec<_> = left.map(|entry| entry.unwrap().path()).collect();
+        left.sort();
+        assert_eq!(
+            left,
+            [dir.path().join("a/b").join(WRITTEN), open("out").file]
+        );
     }
 
     #[test]
@@ -324,6 +352,34 @@ mod tests {
             "somebody's",
         ];
         assert_eq!(left, want);
+    }
+
+    /// Every so many files, and earlier if these are large.
+    #[test]
+    fn links_look_for_room_now_and_then() {
+        let dir = tempfile::tempdir().unwrap();
+        let next_look = |bytes: usize| {
+            let files = 1..=1000;
+            let mut looks = files.map(|number| (number, count_written(dir.path(), bytes).unwrap()));
+            looks.find_map(|(number, is_time)| is_time.then_some(number))
+        };
+        assert_eq!(next_look(100), Some(TIME_TO_LOOK));
+        assert_eq!(next_look(100), Some(TIME_TO_LOOK));
+        assert_eq!(next_look(15 << 20), Some(TIME_TO_LOOK / 16));
+        assert_eq!(next_look(1 << 30), Some(1));
+        // A link does look then.
+        let forgotten = dir.path().join(".unfinished-then");
+        fs::write(&forgotten, "").unwrap();
+        let time = SystemTime::now() - Duration::from_secs(4000);
+        File::open(&forgotten).unwrap().set_modified(time).unwrap();
+        let choice = Choice::In(dir.path().into());
+        for number in 1..=TIME_TO_LOOK {
+            assert!(forgotten.exists(), "{number}");
+            let output = number.to_string();
+            let cache = TranslationCache::open(&choice, Path::new(&output)).unwrap();
+            cache.keep(&made(&[(1, b"one")]));
+        }
+        assert!(!forgotten.exists());
     }
 
     #[test]

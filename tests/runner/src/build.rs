@@ -3,6 +3,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::exec::Invocation;
+use crate::kept_objects::KeptObjects;
 use crate::mode::{Link, Linker, Mode, Opt};
 use crate::program::{Language, Program};
 use crate::random::Dice;
@@ -78,6 +79,12 @@ impl From<Mode> for Shape {
 }
 
 impl Shape {
+    /// Both have the same objects; they differ in the link only.
+    pub fn same_objects(self, other: Self) -> bool {
+        let pie = |shape: Self| shape.link == Link::Pie;
+        self.opt == other.opt && pie(self) == pie(other)
+    }
+
     fn compile_words(self, shared: bool) -> Vec<String> {
         let mut words = vec![format!("-{}", self.opt.word())];
         // Debug information must travel through every stage too; one level is enough.
@@ -138,6 +145,49 @@ pub fn build(
         });
     }
     let carry_out = |_, step: Invocation, _| finished(step, setup);
+    build_by(program, compiler, shape, setup, dir, carry_out)
+}
+
+/// The same, with its objects, which are kept in `folder` for [`link_again`].
+pub fn keep_objects(
+    program: &Program,
+    compiler: &Compiler,
+    shape: Shape,
+    setup: &Setup,
+    dir: &Path,
+    folder: &Path,
+) -> Result<(Built, KeptObjects), String> {
+    empty(folder)?;
+    let mut kept = KeptObjects::new(folder);
+    let carry_out = |_, mut step: Invocation, by_flick: bool| {
+        if !by_flick {
+            kept.skip();
+            return finished(step, setup);
+        }
+        kept.listen(&mut step);
+        finished(step.clone(), setup)?;
+        kept.add(&step)
+    };
+    let built = build_by(program, compiler, shape, setup, dir, carry_out)?;
+    Ok((built, kept))
+}
+
+/// Builds it from the objects of a shape that has the same ([`Shape::same_objects`]).
+pub fn link_again(
+    program: &Program,
+    compiler: &Compiler,
+    shape: Shape,
+    setup: &Setup,
+    dir: &Path,
+    kept: &KeptObjects,
+) -> Result<Built, String> {
+    let carry_out = |number, step: Invocation, _| match kept.rest(number, step)? {
+        None => Ok(()),
+        Some(rest) => {
+            let shell = rest.shell();
+            finished(rest, setup).map_err(|e| format!("from its objects: {shell}\n{e}"))
+        }
+    };
     build_by(program, compiler, shape, setup, dir, carry_out)
 }
 

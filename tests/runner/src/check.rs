@@ -178,13 +178,16 @@ fn watched(run: &mut Invocation, watch: &Watch, machine: Option<&str>) {
             run.env.push(("FLICK_MACHINE".into(), machine.into()));
         }
         Watch::Valgrind { suppressions } => {
-            // Freeing libc's memory at the end would flush what `_exit` must not.
+            // Freeing libc's memory at the end would flush what `_exit` must not. libflick's debug
+            // information has so many inlined calls that to read them takes half of a small run; a
+            // report has the lines without them.
             let tool = [
                 "valgrind",
                 "-q",
                 "--leak-check=no",
                 "--error-limit=no",
                 "--run-libc-freeres=no",
+                "--read-inline-info=no",
             ];
             let mut argv: Vec<String> = tool.iter().map(|s| (*s).to_owned()).collect();
             argv.push(format!("--error-exitcode={MEMCHECK_FAILED}"));

@@ -9,7 +9,7 @@
 //! | [`filter`], [`names`], [`coverage`] | choose tests by name, or by the module that they cover |
 //! | [`mode`], [`random`] | choose the modes and placements |
 //! | [`suite`] | makes jobs of programs, modes and placements |
-//! | [`build`], [`recording`], [`warm`] | build a program, with warm tools |
+//! | [`build`], [`kept_objects`], [`recording`], [`warm`] | build a program, with warm tools |
 //! | [`exec`], [`check`], [`stats`] | run it, and compare output, exit status and statistics |
 //! | [`pool`] | runs all jobs, shows progress, and collects verdicts |
 //! | [`normal`], [`transparency`] | make and check the pages of mistakes and transparency |
@@ -21,6 +21,7 @@ pub mod directives;
 pub mod errors;
 pub mod exec;
 pub mod filter;
+pub mod kept_objects;
 pub mod mistake_text;
 pub mod mistakes;
 pub mod mode;

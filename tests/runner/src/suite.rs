@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use crate::build::{self, Compiler, Shape};
 use crate::check::{self, RunAs, Watch};
+use crate::kept_objects::KeptObjects;
 use crate::mode::{Engine, Link, Linker, Mode, Opt, Trigger};
 use crate::pool::{Job, Kind, Verdict};
 use crate::program::Program;
@@ -155,9 +156,16 @@ pub fn linked<'a>(
                 }
             }
         }
-        for (shape, runs) in shapes {
+        let mut groups: Vec<Vec<(Shape, Vec<Run>)>> = Vec::new();
+        for one in shapes {
+            match groups.iter_mut().find(|g| g[0].0.same_objects(one.0)) {
+                Some(group) => group.push(one),
+                None => groups.push(vec![one]),
+            }
+        }
+        for group in groups {
             jobs.push(Box::new(move || {
-                one_shape(setup, oracles, index, shape, &runs)
+                with_same_objects(setup, oracles, index, &group)
             }));
         }
     }
@@ -170,12 +178,47 @@ pub fn linked<'a>(
 
 type Run<'a> = (Trigger, Engine, &'a Watch);
 
+/// Shapes that differ in the link only. The first is built as a user builds it, and the others begin
+/// at its objects.
+fn with_same_objects(
+    setup: &Setup,
+    oracles: &Oracles,
+    index: usize,
+    group: &[(Shape, Vec<Run>)],
+) -> Vec<Verdict> {
+    let name = &oracles.programs[index].name;
+    let first = group[0].0;
+    let folder = setup.work.join(format!(
+        "{name}-objects-{}-{}",
+        first.link.word(),
+        first.opt.word()
+    ));
+    // The objects come from warm tools.
+    let shared = group.len() > 1 && setup.warm.is_some() && !setup.again;
+    let mut kept = shared.then(|| (folder.clone(), None));
+    let mut verdicts = Vec::new();
+    for (shape, runs) in group {
+        verdicts.extend(one_shape(
+            setup,
+            oracles,
+            index,
+            *shape,
+            runs,
+            kept.as_mut(),
+        ));
+    }
+    clean(setup, &folder, true);
+    verdicts
+}
+
+/// `kept`: where to keep the objects of the build, or those that it begins at.
 fn one_shape(
     setup: &Setup,
     oracles: &Oracles,
     index: usize,
     shape: Shape,
     runs: &[Run],
+    kept: Option<&mut (PathBuf, Option<KeptObjects>)>,
 ) -> Vec<Verdict> {
     let program = &oracles.programs[index];
     let linker = shape.linker.map_or("default", Linker::word);
@@ -185,8 +228,16 @@ fn one_shape(
     let mut extra = vec![format!("--flick-translate={}", shape.translate)];
     extra.extend(setup.timed.then(|| "--flick-timed".to_owned()));
     let compiler = Compiler::flick(&setup.flick_cc, extra);
-    let built = build::build(program, &compiler, shape, setup, &dir)
-        .and_then(|built| Ok((built, oracles.get(index, shape.opt)?)));
+    let built = match kept {
+        None => build::build(program, &compiler, shape, setup, &dir),
+        Some((_, Some(kept))) => build::link_again(program, &compiler, shape, setup, &dir, kept),
+        Some((folder, kept)) => build::keep_objects(program, &compiler, shape, setup, &dir, folder)
+            .map(|(built, made)| {
+                *kept = Some(made);
+                built
+            }),
+    };
+    let built = built.and_then(|built| Ok((built, oracles.get(index, shape.opt)?)));
     let mut verdicts = Vec::new();
     let mut all_passed = true;
     for (trigger, engine, watch) in runs {

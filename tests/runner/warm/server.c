@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -142,6 +143,25 @@ static bool is_this_tool(const char *path) {
          theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
 }
 
+static const char *value_of(char *const argv[], const char *option) {
+  for (; argv[0] && argv[1]; argv++)
+    if (strcmp(argv[0], option) == 0)
+      return argv[1];
+  return NULL;
+}
+
+/* The driver removes the objects of a link when it ends. Where a command has WARM_OBJECTS=PREFIX in
+   its environment, they get second names: PREFIX0.o, PREFIX1.o, in the order of their compiles. */
+static void keep_object(char *const argv[], unsigned number) {
+  const char *prefix = getenv("WARM_OBJECTS"), *object = value_of(argv, "-o");
+  char kept[PATH_MAX];
+  if (!prefix || !object)
+    return;
+  int length = snprintf(kept, sizeof kept, "%s%u.o", prefix, number);
+  if (length > 0 && (size_t)length < sizeof kept)
+    link(object, kept);
+}
+
 /* clang's driver starts its front end, which is clang again. */
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]) {
@@ -149,12 +169,19 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
     spawn_function *next = (spawn_function *)dlsym(RTLD_NEXT, "posix_spawn");
     return next(pid, path, actions, attributes, argv, envp);
   }
+  static unsigned compiles;
+  bool compile = argv[1] && strcmp(argv[1], "-cc1") == 0;
+  unsigned number = compiles;
+  compiles += compile;
   *pid = fork();
   if (*pid == 0) {
     int status;
     char **environment = envp ? (char **)envp : environ;
-    if (request_send(socket_path, (char **)argv, environment, &status))
+    if (request_send(socket_path, (char **)argv, environment, &status)) {
+      if (compile && status == 0)
+        keep_object(argv, number);
       end_as(status);
+    }
     execve(path, argv, environment);
     _exit(127);
   }

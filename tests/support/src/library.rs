@@ -3,11 +3,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+/// The folder where `scripts/test.sh` has built the libraries. Alone they would have other features
+/// than in the workspace, and all that they use would be built once more.
+const BUILT: &str = "FLICK_TEST_LIBRARIES";
+
 /// Builds the library of `package`, the test's own, and returns its directory. cargo builds no such
 /// library for a package's own tests.
 pub fn dir(package: &str) -> &'static Path {
     static DIR: OnceLock<PathBuf> = OnceLock::new();
     DIR.get_or_init(|| {
+        if let Some(built) = std::env::var_os(BUILT) {
+            return built.into();
+        }
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--quiet", "-p", package]);
         cargo.args([
