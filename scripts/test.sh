@@ -131,7 +131,7 @@ short_rust_tests() {
 # First the forms of libflick, which tests load (tests/support/src/library.rs), and which `cargo test`
 # does not build. With the tests, what they use is built with the features of the workspace, and once.
 rust_tests() {
-  local libraries="'$cargo' build --workspace --lib --tests && export FLICK_TEST_LIBRARIES='$CARGO_TARGET_DIR/debug'"
+  local libraries="'$cargo' build --workspace --lib --tests && export TESTED_LIBRARIES='$CARGO_TARGET_DIR/debug'"
   check "Rust tests" warm sh -c "$libraries && '$cargo' test --workspace --no-fail-fast"
   check "Firmware: tests, models, format, lints" scripts/firmware.sh test
   check "Interleavings of threads (loom)" loom

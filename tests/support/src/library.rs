@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 /// The folder where `scripts/test.sh` has built the libraries. Alone they would have other features
 /// than in the workspace, and all that they use would be built once more.
-const BUILT: &str = "FLICK_TEST_LIBRARIES";
+const BUILT: &str = "TESTED_LIBRARIES";
 
 /// Builds the library of `package`, the test's own, and returns its directory. cargo builds no such
 /// library for a package's own tests.
