@@ -82,6 +82,13 @@ static void *waits(void *number) {
   works(nodes, 10);
   return number;
 }
+/* A signal for the process, which its sender does not block. */
+static pthread_t handled_by;
+static void notes(int signal) {
+  (void)signal;
+  handled_by = pthread_self();
+  handled = 1;
+}
 static void *works_long(void *number) {
   works(nodes, 100000);
   return number;
@@ -148,6 +155,16 @@ int main(int count, char **arguments) {
     pthread_mutex_unlock(&mutex);
     join(3);
     printf("handled %d\n", handled);
+  } else if (!strcmp(form, "itself")) {
+    signal(SIGUSR1, notes);
+    pthread_mutex_lock(&mutex);
+    make(0, waits);
+    while (!at)
+      works(nodes, 10);
+    kill(getpid(), SIGUSR1);
+    printf("handled %d by itself %d\n", handled, pthread_equal(handled_by, pthread_self()) != 0);
+    pthread_mutex_unlock(&mutex);
+    join(1);
   } else if (!strcmp(form, "forks")) {
     for (int i = 0; i < 4; i++)
       make(i, works_long);

@@ -88,6 +88,7 @@ odd_threads() {
     odd $harts crosses 'results 3 handled 1' 'a crossing in a signal handler' || return 1
     odd $harts forks 'child 5 results 6' waitpid || odd $harts forks 'child 5 results 6' || return 1
     odd $harts leaves 'results 56' || return 1
+    odd $harts itself 'handled 1 by itself 1 results 0' || return 1
     odd $harts many 'results 1400' || return 1
   done
   # The handler waits until another thread has had the one hart.

@@ -25,6 +25,11 @@ impl Processors {
         Some(one)
     }
 
+    /// Are all of these in another set?
+    pub fn are_in(&self, all: &Self) -> bool {
+        self.0.iter().zip(&all.0).all(|(own, all)| own & !all == 0)
+    }
+
     /// Those of a thread; 0: the calling one. Async-signal-safe.
     pub fn of_thread(tid: i32) -> Option<Self> {
         let mut set = Self::NONE;

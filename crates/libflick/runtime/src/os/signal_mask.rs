@@ -17,6 +17,11 @@ impl BlockedSignals {
     pub fn new() -> Self {
         Self(block_all())
     }
+
+    /// The mask before. `None`: all of these signals were blocked.
+    pub fn before(&self) -> Option<u64> {
+        Some(self.0).filter(|&mask| mask != ALL.load(Ordering::Relaxed))
+    }
 }
 
 /// Blocks every signal of this thread. Returns the mask before.

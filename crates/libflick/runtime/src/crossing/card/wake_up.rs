@@ -16,8 +16,8 @@ pub struct Sleeper {
     tid: AtomicI32,
     /// It is held on one processor, until it runs.
     is_held: AtomicBool,
-    /// Where it may run otherwise. By who holds it, before it is woken; then by the thread.
-    allowed: UnsafeCell<Processors>,
+    /// Where it is held, and where it may run otherwise. By who holds it, before it is woken; then by the thread.
+    held: UnsafeCell<(Processors, Processors)>,
     /// When it left the machine last, by the processor's time stamp.
     left: AtomicU64,
     /// It came back soon then.
@@ -36,7 +36,7 @@ impl Sleeper {
         Self {
             tid: AtomicI32::new(0),
             is_held: AtomicBool::new(false),
-            allowed: UnsafeCell::new(Processors::NONE),
+            held: UnsafeCell::new((Processors::NONE, Processors::NONE)),
             left: AtomicU64::new(0),
             comes_back: AtomicBool::new(false),
         }
@@ -76,20 +76,26 @@ impl Sleeper {
         let (Some(one), Some(allowed)) = (Processors::current(), Processors::of_thread(tid)) else {
             return;
         };
-        if one == allowed {
+        // It may not run here, or nowhere else.
+        if one == allowed || !one.are_in(&allowed) {
             return;
         }
         // SAFETY: its thread sleeps, and does not run before it is woken.
-        unsafe { *self.allowed.get() = allowed };
+        unsafe { *self.held.get() = (one, allowed) };
         // Where it is forbidden the wake-up takes longer, and nothing else.
         self.is_held.store(one.hold_thread(tid), SeqCst);
     }
 
     /// The calling thread is it, and runs again.
     pub fn runs(&self) {
-        if self.is_held.swap(false, SeqCst) {
-            // SAFETY: who has held it does not use the cell any more.
-            unsafe { &*self.allowed.get() }.hold_thread(0);
+        if !self.is_held.swap(false, SeqCst) {
+            return;
+        }
+        // SAFETY: who has held it does not use the cell any more.
+        let (held, allowed) = unsafe { &*self.held.get() };
+        // The program has changed it meanwhile, perhaps.
+        if Processors::of_thread(0).is_none_or(|now| now == *held) {
+            allowed.hold_thread(0);
         }
     }
 }

@@ -1,11 +1,10 @@
 //! `poll`, `select` and their kin in a program with one thread, before its order begins. Without files
 //! they sleep in virtual time. With files they wait on the machine's clock, for another process may
 //! write; a time that is over without that is charged.
-use std::cell::Cell;
 use std::ptr;
 
 use super::{Answer, clocks};
-use crate::accounts::timed::order::{clocks_are_virtual, is_on};
+use crate::accounts::timed::order::{clocks_are_virtual, is_on, notes};
 use crate::accounts::timed::state;
 use crate::os::system_call::system_call;
 
@@ -39,19 +38,41 @@ fn slept(time: &libc::timespec) -> Answer {
     Answer::value(0)
 }
 
-/// What ends a call without files does so at once; otherwise it sleeps.
+/// The files that a call waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Has {
+    None,
+    Some,
+    /// One is ready.
+    Ready,
+}
+
+/// What ends a call without files does so at once; otherwise it sleeps. 0: the time is over.
 fn wait(
     limit: libc::timespec,
-    has_files: impl FnOnce() -> bool,
+    has_files: impl FnOnce() -> Has,
     call: impl Fn(libc::timespec) -> isize,
-) -> Answer {
+) -> isize {
     let found = call(NO_TIME);
-    if found != 0 {
-        return answer(found);
-    }
-    let found = if has_files() { call(limit) } else { 0 };
     match found {
-        0 => slept(&limit),
+        0 if has_files() != Has::None => wait_for_files(limit, call),
+        found => found,
+    }
+}
+
+/// Data that comes meanwhile might have come behind the time.
+fn wait_for_files(limit: libc::timespec, call: impl Fn(libc::timespec) -> isize) -> isize {
+    let found = call(limit);
+    if found > 0 {
+        notes::not_exact("poll or select with a time limit, alone", 0);
+    }
+    found
+}
+
+/// How the call ends.
+fn over(found: isize, limit: &libc::timespec) -> Answer {
+    match found {
+        0 => slept(limit),
         found => answer(found),
     }
 }
@@ -61,40 +82,42 @@ pub fn poll(files: usize, count: usize, limit: libc::timespec, mask: usize) -> A
     let has_files = || {
         let files = ptr::slice_from_raw_parts(files as *const libc::pollfd, count);
         // SAFETY: the program's array, which the kernel has just read. It may be null if it is empty.
-        count != 0 && unsafe { &*files }.iter().any(|file| file.fd >= 0)
+        let is_one = count != 0 && unsafe { &*files }.iter().any(|file| file.fd >= 0);
+        if is_one { Has::Some } else { Has::None }
     };
-    wait(limit, has_files, |mut time| {
+    let found = wait(limit, has_files, |mut time| {
         let time = ptr::from_mut(&mut time) as usize;
         // SAFETY: the program's arguments, as for ppoll(2), and a time.
         unsafe { system_call(libc::SYS_ppoll, [files, count, time, mask, SET]) }
-    })
+    });
+    over(found, &limit)
 }
 
 /// `pselect` with this limit, and `select`; what is left of the time, in nanoseconds. The kernel clears
 /// sets of which no file is ready: the caller knows whether they have files.
 pub fn select(
     [count, read, write, other]: [usize; 4],
-    has_files: bool,
+    has_files: Has,
     limit: libc::timespec,
     mask: usize,
 ) -> (Answer, u64) {
-    let left = Cell::new(0);
     let call = |mut time: libc::timespec| {
         let place = ptr::from_mut(&mut time) as usize;
         let mask = [mask, SET];
         let mask = ptr::from_ref(&mask) as usize;
         // SAFETY: the program's arguments, as for pselect(2), a time, and where the mask is.
-        let found =
-            unsafe { system_call(libc::SYS_pselect6, [count, read, write, other, place, mask]) };
-        left.set(clocks::length(&time));
-        found
+        unsafe { system_call(libc::SYS_pselect6, [count, read, write, other, place, mask]) }
     };
-    let answer = match has_files {
-        false => wait(limit, || false, call),
-        true => match call(limit) {
-            0 => slept(&limit),
-            found => answer(found),
-        },
+    let found = match has_files {
+        Has::None => wait(limit, || Has::None, call),
+        Has::Some => wait_for_files(limit, call),
+        Has::Ready => call(limit),
     };
-    (answer, left.get())
+    // Data takes no time.
+    let left = if found == 0 {
+        0
+    } else {
+        clocks::length(&limit)
+    };
+    (over(found, &limit), left)
 }

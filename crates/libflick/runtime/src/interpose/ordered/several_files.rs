@@ -9,6 +9,9 @@ use crate::accounts::timed::order::signal_waits::SignalWait;
 use crate::accounts::timed::order::{self, ANY_DATA, Call, Here};
 use crate::accounts::timed::sums::Wait;
 use crate::os::system_call::system_call;
+use crate::os::thread_clock;
+use crate::os::thread_status::ThreadStatus;
+use files_alone::Has;
 
 /// Polls, as the kernel does: the number of files that are ready.
 pub fn poll(files: usize, count: usize, milliseconds: c_int) -> isize {
@@ -76,6 +79,19 @@ fn mask_at(address: usize) -> Option<u64> {
 
 /// More is refused.
 const MOST_FILES: usize = c_int::MAX as usize;
+
+/// Of so many files `select` looks at these: the kernel leaves out those behind the process's table.
+fn looked_at(count: usize) -> Option<usize> {
+    if count > MOST_FILES {
+        return None;
+    }
+    let status = ThreadStatus::read(thread_clock::own_tid());
+    let table = status.and_then(|status| status.value("FDSize")?.parse().ok());
+    Some(count.min(table.unwrap_or(FEWEST_FILES)))
+}
+
+/// A table has room for so many at least.
+const FEWEST_FILES: usize = 64;
 
 /// The files of `select`'s sets.
 struct Sets {
@@ -158,7 +174,7 @@ fn select(
     deadline: Option<u64>,
     mask: Option<u64>,
 ) -> Option<Answer> {
-    let sets = Sets::new(Some(count).filter(|&count| count <= MOST_FILES)?, sets);
+    let sets = Sets::new(looked_at(count)?, sets);
     let look = |milliseconds| !sets.look(milliseconds).is_empty();
     match wait_with_mask(here, deadline, mask, look) {
         Waited::Ready | Waited::TimedOut => Some(sets.answer()),
@@ -175,8 +191,12 @@ fn select_alone(
 ) -> Option<(Answer, u64)> {
     let limit = files_alone::limit(limit)?;
     let [count, sets @ ..] = files;
-    let count = Some(count).filter(|&count| count <= MOST_FILES)?;
-    let has_files = !Sets::new(count, sets).files.is_empty();
+    let sets = Sets::new(looked_at(count)?, sets);
+    let has_files = match sets.files.is_empty() {
+        true => Has::None,
+        false if sets.look(0).is_empty() => Has::Some,
+        false => Has::Ready,
+    };
     Some(files_alone::select(files, has_files, limit, mask))
 }
 

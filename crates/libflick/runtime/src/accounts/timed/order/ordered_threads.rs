@@ -112,8 +112,16 @@ fn drive(own: Option<&Slot>) {
 /// What is done under the lock. Where there is a card, a handler may come to the order while the thread that it
 /// has interrupted is in the order's code.
 pub fn locked<R>(f: impl FnOnce(&mut Shared) -> R) -> R {
-    let _blocked = driven_machine::is_there().then(BlockedSignals::new);
-    SHARED.with(|shared| f(shared.get_or_insert_default()))
+    let blocked = driven_machine::is_there().then(BlockedSignals::new);
+    let mask = blocked.as_ref().and_then(BlockedSignals::before);
+    if mask.is_some() {
+        Slot::set_own_mask(mask);
+    }
+    let result = SHARED.with(|shared| f(shared.get_or_insert_default()));
+    if mask.is_some() {
+        Slot::set_own_mask(None);
+    }
+    result
 }
 
 /// The time of the thread or timer that is next.

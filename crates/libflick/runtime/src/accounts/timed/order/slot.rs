@@ -51,6 +51,8 @@ unsafe impl Sync for Slot {}
 
 thread_local! {
     static OWN: Cell<*const Slot> = const { Cell::new(ptr::null()) };
+    /// The mask of a thread that has all signals blocked under the order's lock.
+    static MASK: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 /// How long a thread waits before it looks whether the order has come to a halt.
@@ -107,11 +109,24 @@ impl Slot {
         self.has_mask.store(mask.is_some(), Relaxed);
     }
 
+    /// The calling thread has this mask, while the order blocks all signals, or has that of the kernel again.
+    pub fn set_own_mask(mask: Option<u64>) {
+        MASK.set(mask);
+    }
+
+    /// The mask, if the kernel does not know it.
+    fn mask(&self) -> Option<u64> {
+        match self.has_mask.load(Relaxed) {
+            true => Some(self.mask.load(Relaxed)),
+            false => MASK.get().filter(|_| ptr::eq(OWN.get(), self)),
+        }
+    }
+
     /// Whether the thread blocks a signal.
     pub fn blocks(&self, number: c_int) -> bool {
-        match self.has_mask.load(Relaxed) {
-            true => self.mask.load(Relaxed) >> (number - 1) & 1 != 0,
-            false => sent_signals::is_blocked(self.tid.load(Relaxed), number),
+        match self.mask() {
+            Some(mask) => mask >> (number - 1) & 1 != 0,
+            None => sent_signals::is_blocked(self.tid.load(Relaxed), number),
         }
     }
 

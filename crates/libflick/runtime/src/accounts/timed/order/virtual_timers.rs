@@ -319,7 +319,7 @@ impl VirtualTimers {
             *thread == slot.thread && is_pending
         };
         if let Some((_, pending)) = self.sent.iter_mut().find(is_same) {
-            if pending.timer.is_some() {
+            if sent.timer.is_some() && pending.timer.is_some() {
                 pending.overrun = pending.overrun.saturating_add(1);
             }
             return;
