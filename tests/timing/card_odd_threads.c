@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,7 +76,9 @@ static void crosses(int signal) {
   works(nodes, 100);
   handled = 1;
 }
+static volatile long waiting;
 static void *waits(void *number) {
+  waiting = syscall(SYS_gettid);
   at = 1;
   pthread_mutex_lock(&mutex);
   pthread_mutex_unlock(&mutex);
@@ -141,7 +144,7 @@ int main(int count, char **arguments) {
     make(0, is_interrupted);
     make(1, interrupts);
     join(2);
-  } else if (!strcmp(form, "crosses")) {
+  } else if (!strcmp(form, "crosses") || !strcmp(form, "crosses-in-order")) {
     signal(SIGUSR1, crosses);
     pthread_mutex_lock(&mutex);
     make(0, waits);
@@ -150,7 +153,11 @@ int main(int count, char **arguments) {
     while (!at)
       works(nodes, 10);
     works(nodes, 1000);
-    pthread_kill(first, SIGUSR1);
+    /* The kernel's call is not in the order. */
+    if (!strcmp(form, "crosses"))
+      syscall(SYS_tgkill, getpid(), waiting, SIGUSR1);
+    else
+      pthread_kill(first, SIGUSR1);
     works(nodes, 1000);
     pthread_mutex_unlock(&mutex);
     join(3);

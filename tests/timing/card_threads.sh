@@ -86,6 +86,7 @@ odd_threads() {
   for harts in 1 2; do
     odd $harts receives 'received 2 results 1' recv || return 1
     odd $harts crosses 'results 3 handled 1' 'a crossing in a signal handler' || return 1
+    odd $harts crosses-in-order 'results 3 handled 1' || return 1
     odd $harts forks 'child 5 results 6' waitpid || odd $harts forks 'child 5 results 6' || return 1
     odd $harts leaves 'results 56' || return 1
     odd $harts itself 'handled 1 by itself 1 results 0' || return 1

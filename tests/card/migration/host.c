@@ -15,17 +15,23 @@ FLICK_NXP __attribute__((noinline)) uint64_t mixed(const uint64_t *list, uint64_
   return (sum << 3) + index;
 }
 
+static pthread_barrier_t meeting;
+
 static void *run(void *number) {
   uint64_t list[8], sum = (uintptr_t)number;
   for (int n = 0; n < 8; n++)
     list[n] = sum * (uint64_t)n;
-  for (int n = 0; n < CALLS; n++)
+  for (int n = 0; n < CALLS; n++) {
+    // All of them want the hart at a time.
+    pthread_barrier_wait(&meeting);
     sum += mixed(list, sum & 0xffff);
+  }
   return (void *)sum;
 }
 
 int main(void) {
   pthread_t threads[THREADS];
+  pthread_barrier_init(&meeting, NULL, THREADS);
   for (uintptr_t n = 0; n < THREADS; n++)
     pthread_create(&threads[n], NULL, run, (void *)(n + 1));
   for (int n = 0; n < THREADS; n++) {
