@@ -323,7 +323,9 @@ impl Driver {
                     _ => (OrderKind::Ended, 0),
                 };
                 (order.kind, order.message.error) = (kind, status);
-                order.time = self.clock.of_machine(self.machine.now());
+                // What was last is behind a fault that has ended it, perhaps.
+                let time = self.machine.last_fault().unwrap_or(0);
+                order.time = self.clock.of_machine(self.machine.now().max(time));
                 return;
             }
             if let Some(until) = until

@@ -88,6 +88,18 @@ impl Machine<'_> {
         times.chain(ends).min()
     }
 
+    /// The time of the last fault that had one, and has happened.
+    pub fn last_fault(&self) -> Option<Time> {
+        let injection = self.injection.as_ref()?;
+        let all = injection.faults.iter().enumerate();
+        let past = all.filter(|(n, _)| !injection.waiting.contains(n));
+        let times = past.filter_map(|(_, fault)| match fault.when {
+            When::Time(time) => Some(time),
+            _ => None,
+        });
+        times.max()
+    }
+
     /// Of a fault that waits for a time; `None`: another hart has to run for it.
     fn time_of(&self, when: When, first: usize) -> Option<Time> {
         match when {
