@@ -1,6 +1,7 @@
 // Calls of some million instructions on several threads, whose harts come far ahead of each other
 // in virtual time. Expects plain clang's results.
 // CARD: card card-two
+// SKIP-VALGRIND: its 176 million instructions take a quarter of a minute there
 // LIBS: -lpthread
 #define _GNU_SOURCE
 #include <flick.h>
