@@ -30,7 +30,7 @@ pub(super) struct EndpointState {
     /// How often word 0 was written.
     setup: u32,
     /// The unread slots, the oldest first.
-    unread: Vec<u8>,
+    pub(super) unread: Vec<u8>,
     /// The messages of which the unit knows the sender, in the order of their slots.
     held: Vec<(u8, Held)>,
 }
@@ -71,9 +71,10 @@ impl EndpointState {
         receive.occupied &= slot_bits(receive.slots);
         receive.unread &= receive.occupied;
         self.words = Endpoint::Receive(receive).words();
-        self.held
-            .retain(|&(slot, _)| receive.occupied >> slot & 1 != 0);
-        self.unread.retain(|&slot| receive.unread >> slot & 1 != 0);
+        // A saved state may have any numbers.
+        let is_in = |bits: u32, slot: u8| slot < MOST_SLOTS && bits >> slot & 1 != 0;
+        self.held.retain(|&(slot, _)| is_in(receive.occupied, slot));
+        self.unread.retain(|&slot| is_in(receive.unread, slot));
         for slot in (0..MOST_SLOTS).filter(|&slot| receive.unread >> slot & 1 != 0) {
             if !self.unread.contains(&slot) {
                 self.unread.push(slot);

@@ -187,6 +187,12 @@ mod tests {
         assert!(is_refused(&unit, |state| {
             state.banks[0].running.as_mut().unwrap().repeats = MOST_SENT;
         }));
+        // Slots that no endpoint has.
+        for slot in [2, 31, 32, 190, 255] {
+            assert!(is_refused(&unit, |state| state.endpoints[2]
+                .unread
+                .push(slot)));
+        }
         // No packet is under way, so nothing would end it.
         assert!(is_refused(&unit, step(Command::Read, transfer)));
         // The unit itself goes on.
