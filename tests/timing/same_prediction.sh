@@ -3,7 +3,7 @@
 # prediction_of PROGRAM ARGUMENTS…: the lines of the record, which must say that they are exact
 prediction_of() {
   rm -f "$work/record"
-  FLICK_STATS=$work/record FLICK_PLATFORM=$platform timeout 60 "$@" >"$work/output" || return 1
+  FLICK_STATS=$work/record FLICK_PLATFORM=$platform timeout 300 "$@" >"$work/output" || return 1
   ! grep '^timed-not-exact' "$work/record" && grep -q '^timed-ordered 1$' "$work/record" || return 1
   grep '^timed-' "$work/record"
 }
