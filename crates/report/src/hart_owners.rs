@@ -17,6 +17,10 @@ pub struct HartOwners {
 impl HartOwners {
     pub fn of(process: &Process<'_>) -> Self {
         let mut arrivals: BTreeMap<u32, Vec<(u64, usize)>> = BTreeMap::new();
+        // Nobody comes to a hart without a card, and a trace may be long.
+        if process.threads.iter().all(|thread| thread.id < FIRST_HART) {
+            return Self { arrivals };
+        }
         for (index, thread) in process.threads.iter().enumerate() {
             let mut came = None;
             let mut comes = |came: Option<(u32, u64)>| {

@@ -24,6 +24,8 @@ pub mod register {
     pub const T1: usize = 6;
     /// The same: the function that is meant.
     pub const T2: usize = 7;
+    /// The frame pointer.
+    pub const FP: usize = 8;
     /// The first argument, and the first part of a result.
     pub const A0: usize = 10;
     /// The last argument but one.

@@ -6,10 +6,9 @@
 //!
 //! Code within a budget counts at *budget points* alone: the function's entries, starts of loops without a call
 //! on each way round, and what is behind a call or an instruction as above. Each counts the longest way to the
-//! next. Where a shorter way is
-//! taken, the rest is taken back: most rounds of a loop take none back. If the way does not fit into what is
-//! left, the code leaves, and the interpreter does the rest. So a budget ends at its last instruction,
-//! whatever is translated.
+//! next. Where a shorter way is taken, the rest is taken back: most rounds of a loop take none back. If the way
+//! does not fit into what is left, the code leaves, and the interpreter does the rest. So a budget ends at its
+//! last instruction, whatever is translated.
 use crate::function::{Block, Function};
 use flick_engine::vector::is_executed_alone;
 use flick_riscv::{Class, Insn, Op};

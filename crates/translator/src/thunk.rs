@@ -3,9 +3,8 @@
 //! signature.
 use crate::program::{Program, Target};
 use flick_riscv::Op;
-
-/// What entries link to: the address that the lazy binder would want.
-const T1: usize = 6;
+// What entries link to: the address that the lazy binder would want.
+use flick_riscv::register::T1;
 
 /// What a call leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -14,7 +14,7 @@
 use std::ffi::{c_int, c_void};
 
 use flick_abi::layout::{SAVED_NUMBERS, SavedRegisters, UNWIND_BY_FP, UNWIND_UNKNOWN, UnwindEntry};
-use flick_riscv::register::{A0, RA, SP};
+use flick_riscv::register::{A0, FP, RA, SP};
 
 use crate::crossing::{cleanup_push, leaving};
 use crate::modules;
@@ -32,8 +32,6 @@ const CONTINUE_UNWIND: c_int = 8;
 
 /// DWARF number of rbp (System V x86-64 psABI, figure 3.36).
 const RBP: c_int = 6;
-
-const FP: usize = 8;
 
 unsafe extern "C" {
     fn _Unwind_GetGR(context: *mut c_void, register: c_int) -> usize;

@@ -1,14 +1,12 @@
 //! The NxP frames of a thread, innermost first, across its crossings. Async-signal-safe: nothing is
 //! read that was not checked to be the thread's own.
 use flick_abi::layout::{Gate, UNWIND_BY_FP, UNWIND_UNKNOWN};
-use flick_riscv::register::{RA, SP};
+use flick_riscv::register::{FP, RA, SP};
 
 use crate::modules;
 use crate::os::host_stack::Which;
 use crate::thread::activation::Activation;
 use crate::thread::{Thread, crossing_code};
-
-const FP: usize = 8;
 
 /// What a walk comes by.
 pub enum Step {

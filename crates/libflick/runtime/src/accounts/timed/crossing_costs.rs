@@ -2,10 +2,12 @@
 use std::ptr;
 
 use flick_engine::{
-    CodeRegion, Control, Exit, Hart, InstructionBudget, LimitedCore, Memory, ProcessCore, Unlimited,
+    CodeRegion, Control, Core, Exit, Hart, InstructionBudget, LimitedCore, Memory, ProcessCore,
+    Unlimited,
 };
 use flick_events::trace::{How, Side};
 use flick_riscv::Insn;
+use flick_riscv::register::RA;
 use flick_timing::platform::Parts;
 use flick_timing::{NoSampler, Sampler, Spent, Timed, Worlds};
 
@@ -60,7 +62,6 @@ fn frame(state: &mut State) -> Option<&mut Frame> {
 /// Where the call returns to that the innermost activation `act` is: to host code, or to NxP code of another
 /// tile, for which the owner has called the gate.
 fn call_site(state: &State, act: &Entered) -> usize {
-    const RA: usize = 1;
     let outer = act.thread().activations().nth(1);
     let calls = outer.and_then(|_| state.frames.get(Current::depth() - 1));
     let is_gate = calls.is_some_and(|frame| frame.target == act.gate().entry as u64);
@@ -336,7 +337,7 @@ fn residency<M: Memory, K: Control>(
 fn sampled<M: Memory, K: Control, S: Sampler>(
     (hart, memory, (code, on)): (&mut Hart, &M, Code),
     worlds: &mut Worlds,
-    (control, mut goes_on): (&mut K, impl FnMut(&mut K, &Spent) -> bool),
+    how: (&mut K, impl FnMut(&mut K, &Spent) -> bool),
     sampler: S,
     end: impl FnOnce(&mut S, &Spent),
 ) -> Option<(Exit, Spent)> {
@@ -345,22 +346,28 @@ fn sampled<M: Memory, K: Control, S: Sampler>(
     // SAFETY: they are borrowed for as long as the observer lives.
     let mut observer = unsafe { Timed::new((tile, costs), worlds, layout(Some(code)), sampler) };
     let process = ProcessCore::counting(memory, code);
-    let mut exit = Exit::Budget;
-    match on {
-        None => {
-            let mut process = process;
-            while exit == Exit::Budget && goes_on(control, &observer.spent) {
-                exit = flick_engine::run(hart, &mut process, &mut observer, control);
-            }
-        }
+    let exit = match on {
+        None => run_on(process, hart, &mut observer, how),
         Some(on) => {
-            let mut limited = LimitedCore::new(process, core.with_emulation(on.isa));
-            while exit == Exit::Budget && goes_on(control, &observer.spent) {
-                exit = flick_engine::run(hart, &mut limited, &mut observer, control);
-            }
+            let limited = LimitedCore::new(process, core.with_emulation(on.isa));
+            run_on(limited, hart, &mut observer, how)
         }
-    }
+    };
     let spent = observer.spent;
     end(observer.sampler(), &spent);
     Some((exit, spent))
+}
+
+/// Runs on a core as long as the run goes on.
+fn run_on<K: Control, S: Sampler>(
+    mut core: impl Core,
+    hart: &mut Hart,
+    observer: &mut Timed<'_, S>,
+    (control, mut goes_on): (&mut K, impl FnMut(&mut K, &Spent) -> bool),
+) -> Exit {
+    let mut exit = Exit::Budget;
+    while exit == Exit::Budget && goes_on(control, &observer.spent) {
+        exit = flick_engine::run(hart, &mut core, observer, control);
+    }
+    exit
 }

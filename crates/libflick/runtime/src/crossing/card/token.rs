@@ -506,20 +506,24 @@ pub(super) fn come(slot: u32) -> Come {
 fn drive(me: Option<u32>, sleeps: bool) -> bool {
     // SAFETY: the calling thread has the token, and this does not outlive it.
     let mut machine = unsafe { Machine::get() };
-    let before_wake = |slot: u32| {
-        if sleeps {
+    let find = || {
+        let found = find_turn(&mut machine, me);
+        // Before its thread may see that it has the token.
+        if let Found::Turn(slot) = found
+            && sleeps
+            && me != Some(slot)
+        {
             SLOTS[slot as usize].sleeper.hold();
         }
+        found
     };
-    TOKEN.drive(
-        me,
-        || find_turn(&mut machine, me, before_wake),
-        |word| _ = futex(word, libc::FUTEX_WAKE, 1, None),
-    )
+    TOKEN.drive(me, find, |word| {
+        _ = futex(word, libc::FUTEX_WAKE, 1, None);
+    })
 }
 
-/// With the token: whose turn it is, whose slot has the order. `before_wake` is called if it is another one's.
-fn find_turn(machine: &mut Machine, me: Option<u32>, before_wake: impl Fn(u32)) -> Found {
+/// With the token: whose turn it is, whose slot has the order.
+fn find_turn(machine: &mut Machine, me: Option<u32>) -> Found {
     let is_full = !send_all(machine);
     if INSIDE.load(SeqCst) == 0 && !is_full {
         return Found::Nothing;
@@ -529,12 +533,7 @@ fn find_turn(machine: &mut Machine, me: Option<u32>, before_wake: impl Fn(u32)) 
     machine.advance(order, None);
     match order.kind {
         OrderKind::Run | OrderKind::Message => match give(machine, order) {
-            Some(slot) => {
-                if me != Some(slot) {
-                    before_wake(slot);
-                }
-                Found::Turn(slot)
-            }
+            Some(slot) => Found::Turn(slot),
             None => Found::Again,
         },
         OrderKind::Idle if TOKEN.is_wanted() => Found::Again,

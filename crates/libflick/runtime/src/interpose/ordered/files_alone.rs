@@ -38,8 +38,7 @@ fn slept(time: &libc::timespec) -> Answer {
     Answer::value(0)
 }
 
-/// The files that a call waits for.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The files of `select`.
 pub enum Has {
     None,
     Some,
@@ -47,20 +46,7 @@ pub enum Has {
     Ready,
 }
 
-/// What ends a call without files does so at once; otherwise it sleeps. 0: the time is over.
-fn wait(
-    limit: libc::timespec,
-    has_files: impl FnOnce() -> Has,
-    call: impl Fn(libc::timespec) -> isize,
-) -> isize {
-    let found = call(NO_TIME);
-    match found {
-        0 if has_files() != Has::None => wait_for_files(limit, call),
-        found => found,
-    }
-}
-
-/// Data that comes meanwhile might have come behind the time.
+/// 0: the time is over. Data that comes meanwhile might have come behind it.
 fn wait_for_files(limit: libc::timespec, call: impl Fn(libc::timespec) -> isize) -> isize {
     let found = call(limit);
     if found > 0 {
@@ -82,14 +68,18 @@ pub fn poll(files: usize, count: usize, limit: libc::timespec, mask: usize) -> A
     let has_files = || {
         let files = ptr::slice_from_raw_parts(files as *const libc::pollfd, count);
         // SAFETY: the program's array, which the kernel has just read. It may be null if it is empty.
-        let is_one = count != 0 && unsafe { &*files }.iter().any(|file| file.fd >= 0);
-        if is_one { Has::Some } else { Has::None }
+        count != 0 && unsafe { &*files }.iter().any(|file| file.fd >= 0)
     };
-    let found = wait(limit, has_files, |mut time| {
+    let call = |mut time: libc::timespec| {
         let time = ptr::from_mut(&mut time) as usize;
         // SAFETY: the program's arguments, as for ppoll(2), and a time.
         unsafe { system_call(libc::SYS_ppoll, [files, count, time, mask, SET]) }
-    });
+    };
+    // What ends a call without files does so at once; otherwise it sleeps.
+    let found = match call(NO_TIME) {
+        0 if has_files() => wait_for_files(limit, call),
+        found => found,
+    };
     over(found, &limit)
 }
 
@@ -109,7 +99,7 @@ pub fn select(
         unsafe { system_call(libc::SYS_pselect6, [count, read, write, other, place, mask]) }
     };
     let found = match has_files {
-        Has::None => wait(limit, || Has::None, call),
+        Has::None => call(NO_TIME),
         Has::Some => wait_for_files(limit, call),
         Has::Ready => call(limit),
     };

@@ -4,14 +4,14 @@ use std::ffi::{c_int, c_short, c_void};
 
 use flick_sim::thread_token::Turn;
 
-use super::{Answer, asked, cancelling, clocks, files_alone, real};
+use super::files_alone::{self, Has};
+use super::{Answer, asked, cancelling, clocks, real};
 use crate::accounts::timed::order::signal_waits::SignalWait;
 use crate::accounts::timed::order::{self, ANY_DATA, Call, Here};
 use crate::accounts::timed::sums::Wait;
 use crate::os::system_call::system_call;
 use crate::os::thread_clock;
 use crate::os::thread_status::ThreadStatus;
-use files_alone::Has;
 
 /// Polls, as the kernel does: the number of files that are ready.
 pub fn poll(files: usize, count: usize, milliseconds: c_int) -> isize {
@@ -84,6 +84,9 @@ const MOST_FILES: usize = c_int::MAX as usize;
 fn looked_at(count: usize) -> Option<usize> {
     if count > MOST_FILES {
         return None;
+    }
+    if count <= FEWEST_FILES {
+        return Some(count);
     }
     let status = ThreadStatus::read(thread_clock::own_tid());
     let table = status.and_then(|status| status.value("FDSize")?.parse().ok());

@@ -11,7 +11,7 @@ use super::ordered_threads::with;
 use super::sent_signals;
 use super::set_timers::{has_effect, has_expired};
 use super::stated_points::{Call, Here, point};
-use super::virtual_timers::{Effect, Timer};
+use super::virtual_timers::{Effect, Record, Timer};
 use crate::os::system_call::system_call;
 
 const NANOSECOND: u64 = 1000;
@@ -110,7 +110,7 @@ impl KeptFiles {
         let now = here.now();
         let all = with(Some(here.slot), |shared| {
             let timers = &shared.timers;
-            let left = |(&timer, record): (&Timer, &super::virtual_timers::Record)| {
+            let left = |(&timer, record): (&Timer, &Record)| {
                 let Timer::File(file) = timer else {
                     return None;
                 };
