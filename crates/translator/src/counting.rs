@@ -81,6 +81,12 @@ impl Counting {
     pub fn has_points(self) -> bool {
         matches!(self, Self::Budget | Self::PastBudget)
     }
+
+    /// Does the code count in a host register? Code of a module has the count in memory: what its stubs
+    /// and entries lead to does not know such a register.
+    pub fn is_in_register(self) -> bool {
+        self == Self::Budget
+    }
 }
 
 impl Points {
