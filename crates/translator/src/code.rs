@@ -622,6 +622,8 @@ pub struct Code {
     pub is_back_at_calls: bool,
     /// Guest registers that are in their homes throughout, which the allocator does not have.
     pub pinned: Regs,
+    /// Whether the code counts in [`COUNT`](crate::registers::COUNT).
+    pub counts_in_register: bool,
     /// Guest registers that are in the hart throughout: every write goes there at once.
     pub in_hart: Regs,
     pub nodes: Vec<Node>,

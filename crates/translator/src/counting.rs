@@ -12,6 +12,7 @@
 use crate::function::{Block, Function};
 use flick_engine::vector::is_executed_alone;
 use flick_riscv::{Class, Insn, Op};
+use std::ops::Range;
 
 /// What translated code counts in [`Context::retired`](crate::Context::retired).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +82,12 @@ impl Counting {
     pub fn has_points(self) -> bool {
         matches!(self, Self::Budget | Self::PastBudget)
     }
+
+    /// Does the code count in a host register? Code of a module has the count in memory: what its stubs
+    /// and entries lead to does not know such a register.
+    pub fn is_in_register(self) -> bool {
+        self == Self::Budget
+    }
 }
 
 impl Points {
@@ -110,7 +117,31 @@ impl Points {
             }
         }
         points.find_ways(blocks);
+        let loops = function.loops();
+        while points.end_at_exits(blocks, &loops) {
+            points.find_ways(blocks);
+        }
         points
+    }
+
+    /// Where a way out of a loop is longer than the one that stays in it, each round would take the rest back.
+    /// So it ends behind the loop. Are there new points? A loop with a call on each way round has no point at its
+    /// start, and what is behind the call is often executed once.
+    fn end_at_exits(&mut self, blocks: &[Block], loops: &[Range<usize>]) -> bool {
+        let mut exits = vec![];
+        for inner in loops.iter().filter(|inner| self.at[inner.start]) {
+            for block in &blocks[inner.clone()] {
+                let (inside, outside): (Vec<_>, Vec<_>) =
+                    block.succs().into_iter().partition(|to| inner.contains(to));
+                let stays = inside.into_iter().map(|to| self.counted_for(to)).max();
+                let is_longer = |&to: &usize| Some(self.counted_for(to)) > stays;
+                if stays.is_some() {
+                    exits.extend(outside.into_iter().filter(is_longer));
+                }
+            }
+        }
+        exits.iter().for_each(|&to| self.at[to] = true);
+        !exits.is_empty()
     }
 
     /// Looks for the ways from all blocks, in depth. A block that it comes to on a way from that block, without a

@@ -210,7 +210,7 @@ pub unsafe fn run_within(
         match unsafe { advance_within(context, memory, code, isa, lookup, reason) } {
             Ok(entry) => {
                 // SAFETY: by contract.
-                reason = Reason::from(unsafe { glue::enter(context, entry) });
+                reason = Reason::from(unsafe { glue::enter_counted(context, entry) });
             }
             Err(exit) => return exit,
         }

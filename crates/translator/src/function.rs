@@ -138,6 +138,19 @@ pub struct Function {
 }
 
 impl Function {
+    /// The blocks of each loop, up to the last that leads back to its start. Outer loops come first.
+    pub fn loops(&self) -> Vec<Range<usize>> {
+        let mut ends = vec![None; self.blocks.len()];
+        for (at, block) in self.blocks.iter().enumerate() {
+            for to in block.succs().into_iter().filter(|&to| to <= at) {
+                ends[to] = Some(at);
+            }
+        }
+        let ends = ends.into_iter().enumerate();
+        ends.filter_map(|(start, end)| Some(start..end? + 1))
+            .collect()
+    }
+
     /// Whether a jump may lead to instructions of the function by ways that are not seen here, so
     /// that other values may arrive at an instruction than those that its blocks hand on.
     pub fn has_hidden_ways(&self, program: &dyn Program) -> bool {

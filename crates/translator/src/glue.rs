@@ -4,6 +4,7 @@
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
+use crate::Counting;
 use crate::context::{self, CALLER_FRAME, Context};
 use crate::dispatch::LEAST_STACK;
 use crate::registers::HART_BIAS;
@@ -23,6 +24,7 @@ const fn f(number: usize) -> i32 {
     (offset_of!(Hart, f) + 8 * number) as i32 - HART_BIAS
 }
 const PC: i32 = offset_of!(Hart, pc) as i32 - HART_BIAS;
+const RETIRED: i32 = offset_of!(Context, retired) as i32 - HART_BIAS;
 const HOST_LIMIT: i32 = offset_of!(Context, host_limit) as i32 - HART_BIAS;
 const HOST_SAVED: i32 = context::HOST_SAVED as i32 - HART_BIAS;
 
@@ -109,69 +111,83 @@ const WORDS: usize = size_of::<Context>() / 8;
 const ORIGINAL: usize = size_of::<Context>();
 const _: () = assert!(ORIGINAL + 8 <= context::HOST_SAVED);
 
-/// Calls translated code at `entry` with the registers of the hart, and returns a
-/// [`Reason`](super::code::Reason). Translated code works on a copy of the context. At the return
-/// all registers are in the hart again. `Context::host_limit` does not stop a function without
-/// calls.
-#[unsafe(naked)]
-pub unsafe extern "C" fn enter(context: *mut Context, entry: u64) -> u64 {
-    naked_asm!(
-        ".cfi_startproc",
-        "push rbp",
-        ".cfi_def_cfa_offset 16",
-        ".cfi_offset rbp, -16",
-        "sub rsp, {frame}",
-        ".cfi_def_cfa_offset {frame} + 16",
-        "mov [rsp + {original}], rdi",
-        "mov r10, rsi",
-        "mov rsi, rdi",
-        "mov rdi, rsp",
-        "mov ecx, {words}",
-        "rep movsq",
-        "lea rbp, [rsp + {bias}]",
-        "mov [rbp + {saved}], rbx",
-        "mov [rbp + {saved} + 8], r12",
-        "mov [rbp + {saved} + 16], r13",
-        "mov [rbp + {saved} + 24], r14",
-        "mov [rbp + {saved} + 32], r15",
-        "lea rax, [rsp - {least}]",
-        "cmp [rbp + {limit}], rax",
-        "jbe 3f",
-        "mov [rbp + {limit}], rax",
-        "3:",
-        "call {go_in}",
-        "lea r10, [rip + {leave}]",
-        "cmp r11, r10",
-        "je 2f",
-        "call {returned}",
-        "2:",
-        "mov rbx, [rbp + {saved}]",
-        "mov r12, [rbp + {saved} + 8]",
-        "mov r13, [rbp + {saved} + 16]",
-        "mov r14, [rbp + {saved} + 24]",
-        "mov r15, [rbp + {saved} + 32]",
-        "mov rdi, [rsp + {original}]",
-        "mov rsi, rsp",
-        "mov ecx, {words}",
-        "rep movsq",
-        "add rsp, {frame}",
-        ".cfi_def_cfa_offset 16",
-        "pop rbp",
-        ".cfi_def_cfa_offset 8",
-        "ret",
-        ".cfi_endproc",
-        bias = const HART_BIAS,
-        words = const WORDS,
-        frame = const CALLER_FRAME,
-        original = const ORIGINAL,
-        saved = const HOST_SAVED,
-        limit = const HOST_LIMIT,
-        least = const LEAST_STACK,
-        go_in = sym go_in,
-        leave = sym leave,
-        returned = sym returned,
-    )
+macro_rules! enter {
+    ($(#[$doc:meta])* $name:ident: $go_in:ident) => {
+        $(#[$doc])*
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name(context: *mut Context, entry: u64) -> u64 {
+            naked_asm!(
+                ".cfi_startproc",
+                "push rbp",
+                ".cfi_def_cfa_offset 16",
+                ".cfi_offset rbp, -16",
+                "sub rsp, {frame}",
+                ".cfi_def_cfa_offset {frame} + 16",
+                "mov [rsp + {original}], rdi",
+                "mov r10, rsi",
+                "mov rsi, rdi",
+                "mov rdi, rsp",
+                "mov ecx, {words}",
+                "rep movsq",
+                "lea rbp, [rsp + {bias}]",
+                "mov [rbp + {saved}], rbx",
+                "mov [rbp + {saved} + 8], r12",
+                "mov [rbp + {saved} + 16], r13",
+                "mov [rbp + {saved} + 24], r14",
+                "mov [rbp + {saved} + 32], r15",
+                "lea rax, [rsp - {least}]",
+                "cmp [rbp + {limit}], rax",
+                "jbe 3f",
+                "mov [rbp + {limit}], rax",
+                "3:",
+                "call {go_in}",
+                "lea r10, [rip + {leave}]",
+                "cmp r11, r10",
+                "je 2f",
+                "call {returned}",
+                "2:",
+                "mov rbx, [rbp + {saved}]",
+                "mov r12, [rbp + {saved} + 8]",
+                "mov r13, [rbp + {saved} + 16]",
+                "mov r14, [rbp + {saved} + 24]",
+                "mov r15, [rbp + {saved} + 32]",
+                "mov rdi, [rsp + {original}]",
+                "mov rsi, rsp",
+                "mov ecx, {words}",
+                "rep movsq",
+                "add rsp, {frame}",
+                ".cfi_def_cfa_offset 16",
+                "pop rbp",
+                ".cfi_def_cfa_offset 8",
+                "ret",
+                ".cfi_endproc",
+                bias = const HART_BIAS,
+                words = const WORDS,
+                frame = const CALLER_FRAME,
+                original = const ORIGINAL,
+                saved = const HOST_SAVED,
+                limit = const HOST_LIMIT,
+                least = const LEAST_STACK,
+                go_in = sym $go_in,
+                leave = sym leave,
+                returned = sym returned,
+            )
+        }
+    };
 }
+
+enter!(
+    /// Calls translated code at `entry` with the registers of the hart, and returns a
+    /// [`Reason`](super::code::Reason). Translated code works on a copy of the context. At the return
+    /// all registers are in the hart again. `Context::host_limit` does not stop a function without
+    /// calls.
+    enter: go_in
+);
+
+enter!(
+    /// The same for code that counts in a register.
+    enter_counted: go_in_counted
+);
 
 // How translated code is called: the context is at rsp, a multiple of 16. `rbp` is its address plus
 // [`HART_BIAS`]. The caller's frame has [`CALLER_FRAME`] bytes, and at their end are rbx and r12 to
@@ -204,6 +220,24 @@ glue!(
     s2 = const x(18),
     s3 = const x(19),
     pc = const PC,
+);
+
+glue!(
+    /// [`go_in`] for code that counts in a register.
+    go_in_counted:
+    // It also aligns the stack for the call.
+    "push r10",
+    "lea r10, [rip + 2f]",
+    "jmp {go_in}",
+    "2:",
+    "mov r10, [rbp + {retired}]",
+    "call [rsp]",
+    // All code that does not return has stored it.
+    "mov [rbp + {retired}], r10",
+    "lea rsp, [rsp + 8]",
+    "ret";
+    retired = const RETIRED,
+    go_in = sym go_in,
 );
 
 glue!(
@@ -300,9 +334,10 @@ glue!(
     leave_with_saved = sym leave_with_saved,
 );
 
-/// `$room` aligns the stack for the call, or uses the word that has aligned it.
+/// `$room` aligns the stack for the call, or uses the word that has aligned it. `$keep` puts the code's
+/// address in r10 elsewhere, if need be, and `$go` jumps to it.
 macro_rules! slow_call {
-    ($(#[$docs:meta])* $name:ident: $room:literal) => {
+    ($(#[$docs:meta])* $name:ident: $room:literal, $keep:literal, $go:literal; $($operand:tt)*) => {
         glue!(
             $(#[$docs])*
             $name:
@@ -318,10 +353,11 @@ macro_rules! slow_call {
             "test rax, rax",
             "je {leave_with_saved}",
             "mov r10, rax",
+            $keep,
             "mov rax, [rbp + {pc}]",
             "mov r11, [rbp + {ra}]",
             load_arguments!(),
-            "jmp r10";
+            $go;
             bias = const HART_BIAS,
             a0 = const x(10),
             fa0 = const f(10),
@@ -329,6 +365,7 @@ macro_rules! slow_call {
             sp = const x(2),
             pc = const PC,
             leave_with_saved = sym leave_with_saved,
+            $($operand)*
         );
     };
 }
@@ -336,13 +373,37 @@ macro_rules! slow_call {
 slow_call!(
     /// A call of the address in rax, for which translated code knows no host address; the
     /// [`Lookup`] is in r10. Entered by `call`, or by `jmp` in the place of a tail call.
-    slow_call: "sub rsp, 8"
+    slow_call: "sub rsp, 8", "", "jmp r10";
 );
 
 slow_call!(
     /// The same with a word on the stack, which the function in r10 gets as its third argument.
-    slow_call_with: "mov rdx, [rsp]"
+    slow_call_with: "mov rdx, [rsp]", "", "jmp r10";
 );
+
+slow_call!(
+    /// [`slow_call`] for code that counts in a register. It has stored the count.
+    slow_call_counted: "sub rsp, 8", "mov [rsp - 8], r10",
+    "mov r10, [rbp + {retired}]\n jmp [rsp - 8]";
+    retired = const RETIRED,
+);
+
+glue!(
+    /// [`leave_at_call`] from code that counts in a register.
+    leave_at_call_counted:
+    "mov [rbp + {retired}], r10",
+    "jmp {leave_at_call}";
+    retired = const RETIRED,
+    leave_at_call = sym leave_at_call,
+);
+
+/// Where such code has calls lead that leave it.
+pub fn leaves_at_call(counting: Counting) -> *const () {
+    match counting.is_in_register() {
+        true => leave_at_call_counted as *const (),
+        false => leave_at_call as *const (),
+    }
+}
 
 /// A floating-point instruction by its word, with the contents of its registers. In the engine's
 /// section, since an unmasked exception traps in here.

@@ -77,8 +77,8 @@ pub use emit::homes::{Home, Homed};
 pub use emit::{Outside, Word};
 pub use fault_state::{HostRegisters, StateTable, restore_from, restore_leaf};
 pub use glue::{
-    Lookup, convert, elsewhere, go_in, go_on, helper, leave, leave_at_call, returned,
-    slow_call_with,
+    Lookup, convert, elsewhere, go_in, go_in_counted, go_on, helper, leave, leave_at_call,
+    leave_at_call_counted, returned, slow_call_with,
 };
 pub use listing::{Line, Listing};
 pub use liveness::Summary;

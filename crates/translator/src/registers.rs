@@ -141,9 +141,18 @@ pub const fn scratch() -> PReg {
 const CALLER_SAVED: [usize; 9] = [RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11];
 const CALLEE_SAVED: [usize; 4] = [RBX, R12, R13, R14];
 
-/// What the allocator has in a function that pins these guest registers.
-pub fn environment(pinned: Regs) -> MachineEnv {
-    let is_pinned = |&&n: &&usize| members(pinned).any(|reg| home(reg) == Some(host(n)));
+/// Where code within a budget counts, if it is made at run time ([`Counting::is_in_register`]). It is
+/// the only register that has no guest's at calls, entries and returns, but for rax, which has a result.
+///
+/// [`Counting::is_in_register`]: crate::Counting::is_in_register
+pub const COUNT: usize = R10;
+
+/// What the allocator has in a function that pins these guest registers. `counts`: it counts in
+/// [`COUNT`].
+pub fn environment(pinned: Regs, counts: bool) -> MachineEnv {
+    let is_pinned = |&&n: &&usize| {
+        counts && n == COUNT || members(pinned).any(|reg| home(reg) == Some(host(n)))
+    };
     let ints = |numbers: &[usize]| {
         numbers
             .iter()

@@ -232,7 +232,7 @@ impl Translator {
 
     /// Calls of this address leave translated code.
     pub fn remember_elsewhere(&mut self, target: u64) {
-        self.remember(target, glue::leave_at_call as *const () as u64);
+        self.remember(target, glue::leaves_at_call(self.counting) as u64);
     }
 
     /// Where guest registers are at faults. It stays where it is.
@@ -418,7 +418,7 @@ impl Source<'_> {
             return None;
         }
         let options = regalloc2::RegallocOptions::default();
-        let environment = registers::environment(code.pinned);
+        let environment = registers::environment(code.pinned, code.counts_in_register);
         let mut allocation = regalloc2::run(&code, &environment, &options).ok()?;
         moves::drop_redundant(&code, &mut allocation);
         Some((code, allocation))
@@ -449,6 +449,7 @@ impl Source<'_> {
         }
         simplify(&mut code);
         code.is_back_at_calls = counting == Counting::PastBudget;
+        code.counts_in_register = counting.is_in_register();
         code
     }
 }

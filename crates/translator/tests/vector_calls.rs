@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use flick_engine::vector::{VectorState, set_process_states};
 use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Unlimited};
-use flick_riscv::Insn;
+use flick_riscv::{Extension, Insn, Isa};
 use flick_riscv_testing::values::Rng;
 use flick_translator::{
     Context, Counting, Program, Target, Translator, VectorCall, set_vector_calls,
@@ -196,6 +196,21 @@ fn region(words: &[u32]) -> CodeRegion {
     unsafe { CodeRegion::new(words.as_ptr() as u64, size_of_val(words) as u64) }
 }
 
+/// Runs code in budgets that end anywhere.
+fn within_budgets(context: &mut Context, code: &CodeRegion, rng: &mut Rng) -> Exit {
+    let isa: Isa = "rv64i".parse().expect("an ISA");
+    let isa = Extension::ALL.into_iter().fold(isa, Isa::with);
+    loop {
+        context.retired = (1 + rng.next() % 16).wrapping_neg();
+        // SAFETY: the program accesses the memory of its test.
+        let exit = unsafe { flick_translator::run_within(context, &MEMORY, code, isa, lookup, 0) };
+        assert!(context.retired.cast_signed() <= 0, "the budget");
+        if exit != Exit::Budget {
+            return exit;
+        }
+    }
+}
+
 #[test]
 fn as_the_interpreter() {
     const PROGRAMS: u64 = 3000;
@@ -215,42 +230,47 @@ fn as_the_interpreter() {
             let mut core = ProcessCore::new(&MEMORY, &code);
             flick_engine::run(hart, &mut core, &mut NoObserver, &mut Unlimited)
         });
-        let translator = Translator::new(1 << 20, Counting::None, lookup).expect("memory for code");
-        let code = region(&words);
-        *CURRENT.lock().unwrap() = Some((translator, Guest::new(region(&words))));
-        let translated = outcome(&begin, &mut place, code.base(), |hart| {
-            let mut context = Context {
-                hart: *hart,
-                ..Context::ZERO
-            };
-            // SAFETY: the program accesses the memory of this test.
-            let exit = unsafe { flick_translator::run(&mut context, &MEMORY, &code, lookup, 0) };
-            *hart = context.hart;
-            exit
-        });
-        let what = format!("program {seed}: {words:08x?}");
-        assert_eq!(translated.exit, interpreted.exit, "{what}");
-        assert_eq!(translated.hart.pc, interpreted.hart.pc, "{what}");
-        assert!(translated.state == interpreted.state, "{what}");
-        assert_eq!(translated.bytes, interpreted.bytes, "{what}");
-        match translated.exit {
-            Exit::Leave => {
-                completed += 1;
-                let results =
-                    |o: &Outcome| (o.hart.x[A0], o.hart.x[A1], o.hart.f[A0], o.hart.f[A1]);
-                assert_eq!(results(&translated), results(&interpreted), "{what}");
+        for counting in [Counting::None, Counting::Budget] {
+            let translator = Translator::new(1 << 20, counting, lookup).expect("memory for code");
+            let code = region(&words);
+            *CURRENT.lock().unwrap() = Some((translator, Guest::new(region(&words))));
+            let translated = outcome(&begin, &mut place, code.base(), |hart| {
+                let mut context = Context {
+                    hart: *hart,
+                    ..Context::ZERO
+                };
+                let exit = match counting {
+                    Counting::Budget => within_budgets(&mut context, &code, &mut rng),
+                    // SAFETY: the program accesses the memory of this test.
+                    _ => unsafe { flick_translator::run(&mut context, &MEMORY, &code, lookup, 0) },
+                };
+                *hart = context.hart;
+                exit
+            });
+            let what = format!("program {seed}, {counting:?}: {words:08x?}");
+            assert_eq!(translated.exit, interpreted.exit, "{what}");
+            assert_eq!(translated.hart.pc, interpreted.hart.pc, "{what}");
+            assert!(translated.state == interpreted.state, "{what}");
+            assert_eq!(translated.bytes, interpreted.bytes, "{what}");
+            match translated.exit {
+                Exit::Leave => {
+                    completed += 1;
+                    let results =
+                        |o: &Outcome| (o.hart.x[A0], o.hart.x[A1], o.hart.f[A0], o.hart.f[A1]);
+                    assert_eq!(results(&translated), results(&interpreted), "{what}");
+                }
+                Exit::Illegal { .. } => {
+                    illegal += 1;
+                    // Each instruction may use it later, and RET hands it on.
+                    assert_eq!(translated.hart.x[A0], interpreted.hart.x[A0], "{what}");
+                }
+                exit => panic!("{exit:?} in {what}"),
             }
-            Exit::Illegal { .. } => {
-                illegal += 1;
-                // Each instruction may use it later, and RET hands it on.
-                assert_eq!(translated.hart.x[A0], interpreted.hart.x[A0], "{what}");
-            }
-            exit => panic!("{exit:?} in {what}"),
         }
     }
     CURRENT.lock().unwrap().take();
     assert!(
-        completed > PROGRAMS / 20 && illegal > PROGRAMS / 20,
+        completed > PROGRAMS / 10 && illegal > PROGRAMS / 10,
         "{completed}, {illegal}"
     );
 }

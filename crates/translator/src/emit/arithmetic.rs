@@ -92,10 +92,7 @@ impl Emitter<'_> {
             Op::Div { signed, word, .. } => self.divide(signed, word, r(1)),
             Op::Fence => self.a.mfence(),
             Op::Pause => self.a.pause(),
-            Op::Count(n) => {
-                let counter = Self::hart(std::mem::offset_of!(crate::Context, retired));
-                self.a.add(qword_ptr(rbp + counter), n)
-            }
+            Op::Count(n) => self.add_to_count(n),
             // All others are emitted elsewhere.
             _ => self.a.ud2(),
         }

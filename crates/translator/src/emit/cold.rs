@@ -161,8 +161,7 @@ impl Emitter<'_> {
         if counted == 0 {
             return Ok(());
         }
-        let counter = qword_ptr(rbp + Self::hart(offset_of!(crate::Context, retired)));
-        self.a.sub(counter, counted as i32)
+        self.add_to_count(-(counted as i32))
     }
 
     /// Everything alive to the hart, and back to [`crate::run()`], to go on at `pc`.

@@ -2,7 +2,7 @@
 use super::*;
 use crate::code::{Cc, Node, Reason, Table as CodeTable};
 use crate::context::Context;
-use crate::registers::{R10, R11, RAX};
+use crate::registers::{COUNT, R10, R11, RAX};
 use crate::targets;
 use crate::thunk::Callee;
 use flick_engine::Hart;
@@ -121,9 +121,20 @@ impl Emitter<'_> {
             }
             Op::TailCallIndirect => {
                 let mut unknown = self.a.create_label();
+                let counts = self.code.counts_in_register;
+                if counts {
+                    self.a.mov(self.counter(), R64[COUNT])?;
+                }
                 self.look_up(unknown)?;
                 self.epilogue()?;
-                self.a.jmp(qword_ptr(R64[R10] + 8))?;
+                if counts {
+                    self.a.mov(R64[R10], qword_ptr(R64[R10] + 8))?;
+                    self.a.mov(qword_ptr(rsp - 8), R64[R10])?;
+                    self.a.mov(R64[COUNT], self.counter())?;
+                    self.a.jmp(qword_ptr(rsp - 8))?;
+                } else {
+                    self.a.jmp(qword_ptr(R64[R10] + 8))?;
+                }
                 bind(&mut self.a, &mut unknown)?;
                 self.depth(self.frame);
                 // It may lead anywhere.
@@ -131,6 +142,9 @@ impl Emitter<'_> {
                 self.store_places(&places)?;
                 self.epilogue()?;
                 self.no_cell()?;
+                if counts {
+                    self.a.mov(R64[COUNT], self.counter())?;
+                }
                 self.engine_function(Word::Call, false)
             }
             Op::Table(which) => self.table(which, node, operands, block),
@@ -217,6 +231,15 @@ impl Emitter<'_> {
     /// address is put there, so that the call waits for fewer instructions.
     fn look_up_for_call(&mut self, unknown: CodeLabel) -> Emitted {
         self.a.movzx(R32[R11], ax)?;
+        if let (Linkage::Process(surroundings), true) = (self.linkage, self.code.counts_in_register)
+        {
+            let table = self.constant(surroundings.targets);
+            self.a.shl(R64[R11], targets::SCALE.ilog2())?;
+            self.a.add(R64[R11], table)?;
+            self.a.cmp(qword_ptr(R64[R11]), rax)?;
+            self.a.jne(unknown)?;
+            return self.a.mov(R64[R11], qword_ptr(R64[R11] + 8));
+        }
         match self.linkage {
             Linkage::Process(surroundings) => {
                 let table = self.constant(surroundings.targets);
@@ -235,7 +258,6 @@ impl Emitter<'_> {
 
     /// A budget point.
     pub fn count_within(&mut self, count: u32, needed: u32, node: &Node) -> Emitted {
-        let counter = qword_ptr(rbp + Self::hart(offset_of!(Context, retired)));
         let places = self.places(node);
         let counted = if count == needed { count } else { 0 };
         let cold = self.cold(Cold::Budget {
@@ -244,14 +266,17 @@ impl Emitter<'_> {
             places,
         });
         if counted != 0 {
-            self.a.add(counter, count as i32)?;
+            self.add_to_count(count as i32)?;
             return self.a.jg(cold);
         }
-        self.a.cmp(counter, -(needed as i32))?;
+        match self.code.counts_in_register {
+            true => self.a.cmp(R64[COUNT], -(needed as i32))?,
+            false => self.a.cmp(self.counter(), -(needed as i32))?,
+        }
         self.a.jg(cold)?;
         match count {
             0 => Ok(()),
-            _ => self.a.add(counter, count as i32),
+            _ => self.add_to_count(count as i32),
         }
     }
 
@@ -282,8 +307,14 @@ impl Emitter<'_> {
                     back: came_back,
                 });
                 self.look_up_for_call(unknown)?;
-                self.load_guest_address(R11, back, true)?;
-                self.a.call(R64[R10])?;
+                if self.code.counts_in_register {
+                    self.a.mov(qword_ptr(rsp - 8), R64[R11])?;
+                    self.load_guest_address(R11, back, true)?;
+                    self.a.call(qword_ptr(rsp - 8))?;
+                } else {
+                    self.load_guest_address(R11, back, true)?;
+                    self.a.call(R64[R10])?;
+                }
                 bind(&mut self.a, &mut came_back)?;
                 self.check_return(back, results)
             }
@@ -297,6 +328,10 @@ impl Emitter<'_> {
                 self.engine_function(Word::Helper, true)
             }
             Op::Vector => {
+                if self.code.counts_in_register {
+                    self.a.mov(self.counter(), R64[COUNT])?;
+                    self.a.mov(r10, rdx)?;
+                }
                 // The record is that of an instruction in front of the call, of which the assembler
                 // makes another one if the target is far away. Then it does not say where it is.
                 self.record(node);

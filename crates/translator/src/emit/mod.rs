@@ -25,7 +25,7 @@ use regalloc2::{
 use super::code::{Code, Op};
 use super::fault_state::Recorder;
 use super::glue;
-use super::registers::HART_BIAS;
+use super::registers::{COUNT, HART_BIAS};
 use super::thunk::Callee;
 use super::vector_call;
 use alignment::Loop;
@@ -557,6 +557,19 @@ impl<'a> Emitter<'a> {
         offset as i32 - HART_BIAS
     }
 
+    /// The count of instructions in memory.
+    fn counter(&self) -> AsmMemoryOperand {
+        qword_ptr(rbp + Self::hart(std::mem::offset_of!(crate::Context, retired)))
+    }
+
+    /// Adds to the count of instructions.
+    fn add_to_count(&mut self, count: i32) -> Emitted {
+        match self.code.counts_in_register {
+            true => self.a.add(R64[COUNT], count),
+            false => self.a.add(self.counter(), count),
+        }
+    }
+
     /// A constant behind the code.
     fn constant(&mut self, value: u64) -> AsmMemoryOperand {
         let a = &mut self.a;
@@ -606,10 +619,17 @@ impl<'a> Emitter<'a> {
     /// Jumps to a function of the engine, or calls it.
     fn engine_function(&mut self, word: Word, call: bool) -> Emitted {
         if let Linkage::Process(surroundings) = self.linkage {
+            let counts = self.code.counts_in_register;
+            if counts && !matches!(word, Word::Convert | Word::Vector) {
+                self.a.mov(self.counter(), R64[COUNT])?;
+            }
             let address = match word {
                 Word::Call => {
                     self.a.mov(r10, surroundings.lookup)?;
-                    glue::slow_call as *const ()
+                    match counts {
+                        true => glue::slow_call_counted as *const (),
+                        false => glue::slow_call as *const (),
+                    }
                 }
                 Word::Leave => glue::leave as *const (),
                 Word::LeaveAtCall => glue::leave_at_call as *const (),
@@ -619,11 +639,14 @@ impl<'a> Emitter<'a> {
                 Word::Vector => vector_call::vector as *const (),
                 Word::Targets => return self.a.ud2(),
             } as u64;
-            return if call {
-                self.a.call(address)
-            } else {
-                self.a.jmp(address)
-            };
+            if !call {
+                return self.a.jmp(address);
+            }
+            self.a.call(address)?;
+            if counts && matches!(word, Word::Helper | Word::Vector) {
+                self.a.mov(R64[COUNT], self.counter())?;
+            }
+            return Ok(());
         }
         let encoding = if call {
             Encoding::Call_rm64

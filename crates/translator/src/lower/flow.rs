@@ -61,9 +61,11 @@ impl Lower<'_> {
         self.arguments(all & !temporaries, pc, &mut operands);
         operands.push(Operand::reg_fixed_use(target, host(RAX)));
         self.leave(pc, &mut operands);
-        // The look-up's own.
-        let scratch = self.fresh(RegClass::Int);
-        operands.push(Operand::reg_fixed_def_at_start(scratch, host(R10)));
+        if !self.counting.is_in_register() {
+            // The look-up's own.
+            let scratch = self.fresh(RegClass::Int);
+            operands.push(Operand::reg_fixed_def_at_start(scratch, host(R10)));
+        }
         self.push(Op::TailCallIndirect, pc, operands);
         self.name_state(temporaries, temporaries);
     }

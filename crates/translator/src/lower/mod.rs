@@ -76,19 +76,6 @@ const MANY_CASES: usize = 8;
 /// Registers that functions keep for their callers and that have no home.
 const OUTSIDE: Regs = SAVED & !HOMES & !FIXED;
 
-/// The blocks of each loop, up to the last that leads back to its start. Outer loops come first.
-fn loops(function: &Function) -> Vec<Range<usize>> {
-    let mut ends = vec![None; function.blocks.len()];
-    for (at, block) in function.blocks.iter().enumerate() {
-        for to in block.succs().into_iter().filter(|&to| to <= at) {
-            ends[to] = Some(at);
-        }
-    }
-    let ends = ends.into_iter().enumerate();
-    ends.filter_map(|(start, end)| Some(start..end? + 1))
-        .collect()
-}
-
 /// A loop with these blocks makes calls, and has more guest registers alive than there are registers.
 fn is_crowded(blocks: &[function::Block]) -> bool {
     let alive = (blocks[0].live_in & !FIXED & 0xffff_ffff).count_ones();
@@ -216,7 +203,7 @@ impl<'a> Lower<'a> {
         counting: Counting,
         with_names: bool,
     ) -> Code {
-        let loops = loops(function);
+        let loops = function.loops();
         let crowded = crowded(function, &loops);
         let (pinned, in_hart) = match interpreter(function, &loops) {
             Some(blocks) => (

@@ -29,7 +29,13 @@ impl Lower<'_> {
         let bits = self.constant(bits.into(), pc);
         operands.push(Operand::reg_fixed_use(bits, host(RCX)));
         let address = self.guest_address(pc, pc);
-        operands.push(Operand::reg_fixed_use(address, host(R10)));
+        // The emitter moves it.
+        let place = if self.counting.is_in_register() {
+            RDX
+        } else {
+            R10
+        };
+        operands.push(Operand::reg_fixed_use(address, host(place)));
         let value = self.fresh(RegClass::Int);
         operands.push(Operand::reg_fixed_def(value, host(RAX)));
         let mut clobbers = call_clobbers();

@@ -28,7 +28,7 @@ use crate::thread::activation;
 macro_rules! crossing {
     (
         $(#[$doc:meta])* $name:ident, $symbol:literal, $enter:path, $resume:path, $left:path, $land:path,
-        $again:path
+        $again:path; $go_in:ident
     ) => {
         $(#[$doc])*
         #[unsafe(naked)]
@@ -316,7 +316,7 @@ macro_rules! crossing {
                 make_below = sym card::shown_frames::make_below,
                 hart_bias = const flick_translator::HART_BIAS,
                 head = const activation::FRAME_HEAD,
-                go_in = sym flick_translator::go_in,
+                go_in = sym flick_translator::$go_in,
                 left_translated = sym flick_translator::leave,
                 returned = sym flick_translator::returned,
                 left = sym $left,
@@ -327,22 +327,25 @@ macro_rules! crossing {
 
 crossing!(
     /// Enters the NxP with the gate's record in r11; not callable from Rust.
-    cross, "__flick_cross", inline::enter, inline::resume, inline::left, inline::land, inline::again
+    cross, "__flick_cross", inline::enter, inline::resume, inline::left, inline::land,
+    inline::again; go_in
 );
 crossing!(
     /// The same, counting.
     cross_counted, "__flick_cross_counted", inline::enter_counted,
-    inline::resume_counted, inline::left_counted, inline::land_counted, inline::again_counted
+    inline::resume_counted, inline::left_counted, inline::land_counted, inline::again_counted;
+    go_in
 );
 
 crossing!(
     /// Enters the card.
-    cross_card, "__flick_cross_card", card::enter, card::resume, card::left, card::land, card::again
+    cross_card, "__flick_cross_card", card::enter, card::resume, card::left, card::land,
+    card::again; go_in_counted
 );
 crossing!(
     /// The same, counting.
     cross_card_counted, "__flick_cross_card_counted", card::enter_counted, card::resume_counted,
-    card::left_counted, card::land_counted, card::again_counted
+    card::left_counted, card::land_counted, card::again_counted; go_in_counted
 );
 
 /// Everything else refers to them by their labels (`thread/crossing_code.rs`).

@@ -106,7 +106,7 @@ fn known(set: usize, target: u64) -> Option<u64> {
 
 #[cold]
 fn translate(set: usize, target: u64) -> u64 {
-    let leave = flick_translator::leave_at_call as *const () as u64;
+    let leave = flick_translator::leave_at_call_counted as *const () as u64;
     let (meaning, lasting) = address_meaning::classify(target);
     let address = match meaning {
         address_meaning::Target::Nxp(address) if !may_be_elsewhere(target, address) => {
@@ -127,8 +127,9 @@ fn translate(set: usize, target: u64) -> u64 {
     if !lasting && let Some(known) = known(set, address) {
         return known;
     }
-    if let Some(shown) = shown_code::called(address) {
-        return shown;
+    // It counts in memory.
+    if shown_code::called(address).is_some() {
+        return leave;
     }
     // See `super::translate`.
     if on_signal_stack() {

@@ -173,6 +173,10 @@ impl<A: Accounts> Backend for Card<A> {
                     let blocked = BlockedSignals::new();
                     let owner = Owner::of_thread();
                     // A handler has interrupted code of this thread on a lent hart, or has left it for good.
+                    // What the budget of such code had left is no count.
+                    if act.context.retired.cast_signed() < 0 {
+                        act.context.retired = 0;
+                    }
                     let turn = ordered::turn::<A>();
                     owner.leave_code();
                     let stays = owner.hint() != 0 || token::waits_on_hart(owner.slot(), place.tile);

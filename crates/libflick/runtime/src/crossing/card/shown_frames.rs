@@ -86,9 +86,10 @@ extern "C" fn enter(act: &Activation, size: u64) -> Place {
     }
 }
 
-/// An activation is about to go on with the code at this address: it is to enter what is returned.
+/// An activation is about to go on with the code at this address: it is to enter what is returned. Other code
+/// than that which is shown has no frames below it: it would return to them with the count in a register.
 pub fn enter_by(act: &mut Activation, code: u64) -> u64 {
-    if !shown_code::is_on() {
+    if shown_code::entry(act.context.hart.pc) != Some(code) {
         return code;
     }
     // It has no other use before the next call of the host.
@@ -100,7 +101,8 @@ pub fn enter_by(act: &mut Activation, code: u64) -> u64 {
 #[unsafe(naked)]
 unsafe extern "C" fn go_in() {
     naked_asm!(
-        // The activation is a multiple of 16, and so is what is called with.
+        // It does not return to `go_in_counted`. The activation is a multiple of 16, and so is what is called
+        // with.
         "lea rdi, [rbp - {bias}]",
         "lea rsp, [rdi - 16]",
         "call {size}",
