@@ -382,6 +382,7 @@ fn unit_of(dtu: &machine::Dtu, tile: usize) -> DtuDescription {
         cycle: dtu.period.round() as u64,
         harts: 0,
         kernel: None,
+        is_root: dtu.is_root,
     }
 }
 
