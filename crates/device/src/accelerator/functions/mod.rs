@@ -13,6 +13,9 @@ const POINTS: usize = 256;
 /// Bytes of a point: real and imaginary part in single precision.
 const POINT_SIZE: usize = 8;
 
+/// The names of accelerators.
+pub const NAMES: [&str; 3] = ["fft", "ifft", "mul"];
+
 /// The accelerator with this name. `None`: there is none.
 pub fn by_name(name: &str) -> Option<Box<dyn Accelerator>> {
     Some(match name {
@@ -83,5 +86,16 @@ fn put_points(memory: &mut [u8], points: &[Complex; POINTS]) {
     for (bytes, point) in memory.chunks_exact_mut(POINT_SIZE).zip(points) {
         bytes[..4].copy_from_slice(&point.re.to_le_bytes());
         bytes[4..].copy_from_slice(&point.im.to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_accelerators() {
+        assert!(NAMES.iter().all(|name| by_name(name).is_some()));
+        assert!(by_name("").is_none() && by_name("FFT").is_none());
     }
 }
