@@ -143,6 +143,7 @@ card_checks() {
   check "Runs of the card's kernel against its models" tests/card/run-models.sh
   check "Measurements of the Nanvix paper, a few" tests/card/run-paper.sh
   check "Migration between unequal harts" tests/card/run-migration.sh
+  check "Accelerators" tests/card/run-accelerators.sh
 }
 script_checks() {
   card_checks

@@ -98,6 +98,24 @@ pub const fn endpoint_word(endpoint: u16, word: usize) -> u64 {
     2 * PAGE + 32 * endpoint as u64 + 8 * word as u64
 }
 
+/// Registers from here on are on no page of a tile: the root reaches them by its register endpoints.
+pub const ROOT_REGISTERS: u64 = 0x1_0000;
+
+/// Messages of a send endpoint that were refused with [`Error::Gone`]: how often the endpoint was set up (31:0),
+/// and how many such messages the root has not taken yet (63:32). A write takes one, and is an error if there is
+/// none.
+pub const fn gone(endpoint: u16) -> u64 {
+    ROOT_REGISTERS + 8 * endpoint as u64
+}
+
+/// What the unit knows of the sender of a message in a slot ([`SlotRecord`]), 32 bytes.
+pub const fn slot_record(endpoint: u16, slot: u8) -> u64 {
+    0x2_0000 + 0x400 * endpoint as u64 + 32 * slot as u64
+}
+
+/// The registers of the accelerator of a tile.
+pub const ACCELERATOR_REGISTERS: u64 = 0x3_0000;
+
 /// The order in which a kernel writes the words of an endpoint that was of kind 0: word 0 has the
 /// kind, and makes the endpoint usable.
 pub const WRITE_ORDER: [usize; 4] = [1, 2, 3, 0];
@@ -156,6 +174,8 @@ numbered! {
         Acknowledge = 6,
         /// Ends when the bank has an unread message, or after `SIZE` cycles (0: never).
         Sleep = 7,
+        /// Of the root alone: sends a message in the name of another sender ([`ForwardedHeader`]).
+        Forward = 8,
     }
 }
 
@@ -315,15 +335,20 @@ impl Identity {
     }
 }
 
-pub use crate::dtu_endpoint::{Endpoint, MemoryEndpoint, ReceiveEndpoint, SendEndpoint};
+pub use crate::dtu_endpoint::{
+    Endpoint, MemoryEndpoint, ReceiveEndpoint, RegisterEndpoint, SendEndpoint,
+};
 pub use crate::dtu_message::{
-    FLAG_ANSWER, FLAG_CREDIT, HEADER_SIZE, Header, NO_HEADER_ENDPOINT, Unread,
+    FLAG_ANSWER, FLAG_CREDIT, FORWARDED_HEADER_SIZE, ForwardedHeader, HEADER_SIZE, Header,
+    NO_HEADER_ENDPOINT, SlotRecord, Unread,
 };
 
 const _: () = assert!(endpoint_word(MOST_ENDPOINTS, 0) < 2 * PAGE + 2 * PAGE);
+const _: () = assert!(gone(MOST_ENDPOINTS) <= slot_record(0, 0));
+const _: () = assert!(slot_record(RECEIVE_ENDPOINTS, 0) <= ACCELERATOR_REGISTERS);
 const _: () = assert!(current(MOST_BANKS) <= window_base(0));
 const _: () = assert!(window_base(MOST_BANKS) <= 2 * PAGE);
-const _: () = assert!(Command::Sleep as u8 == 7 && Error::NoConfirmation as u8 == 12);
+const _: () = assert!(Command::Forward as u8 == 8 && Error::NoConfirmation as u8 == 12);
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 const RECEIVE: u64 = 1;
 const SEND: u64 = 2;
 const MEMORY: u64 = 3;
+const REGISTERS: u64 = 4;
 
 /// An endpoint receives messages into a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +60,15 @@ pub struct MemoryEndpoint {
     pub size: u64,
 }
 
+/// An endpoint of the root's unit reaches the registers of the unit of a tile, and of an accelerator there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RegisterEndpoint {
+    /// Its owner.
+    pub activity: u16,
+    /// The tile.
+    pub tile: u16,
+}
+
 /// What an endpoint is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Endpoint {
@@ -68,6 +78,8 @@ pub enum Endpoint {
     Send(SendEndpoint),
     /// Kind 3.
     Memory(MemoryEndpoint),
+    /// Kind 4.
+    Registers(RegisterEndpoint),
 }
 
 impl Endpoint {
@@ -98,6 +110,7 @@ impl Endpoint {
                 e.address,
                 e.size,
             ],
+            Self::Registers(e) => [REGISTERS | (e.activity as u64) << 16, e.tile as u64, 0, 0],
         }
     }
 
@@ -132,6 +145,10 @@ impl Endpoint {
                 address: third,
                 size: fourth,
             }),
+            REGISTERS => Self::Registers(RegisterEndpoint {
+                activity,
+                tile: second as u16,
+            }),
             _ => return None,
         })
     }
@@ -142,6 +159,7 @@ impl Endpoint {
             Self::Receive(endpoint) => endpoint.activity,
             Self::Send(endpoint) => endpoint.activity,
             Self::Memory(endpoint) => endpoint.activity,
+            Self::Registers(endpoint) => endpoint.activity,
         }
     }
 }
@@ -238,6 +256,11 @@ mod tests {
             Endpoint::Memory(memory).words(),
             [0x1_0023, 2, 0x1000, 0x2000]
         );
+        let registers = RegisterEndpoint {
+            activity: 5,
+            tile: 6,
+        };
+        assert_eq!(Endpoint::Registers(registers).words(), [0x5_0004, 6, 0, 0]);
     }
 
     #[test]
@@ -250,7 +273,7 @@ mod tests {
                 0x0f1e_2d3c_4b5a_6978,
             ];
             let Some(endpoint) = Endpoint::from_words(words) else {
-                assert!(kind == 0 || kind > 3);
+                assert!(kind == 0 || kind > 4);
                 continue;
             };
             assert_eq!(endpoint.activity(), 0x89ab);

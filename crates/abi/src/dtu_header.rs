@@ -46,6 +46,7 @@ pub fn dtu_header(out: &mut impl Write) -> fmt::Result {
         ("FLAG_ANSWER", dtu::FLAG_ANSWER.into()),
         ("FLAG_CREDIT", dtu::FLAG_CREDIT.into()),
         ("INTERRUPT_BIT", dtu::INTERRUPT_BIT.into()),
+        ("ACCELERATOR_REGISTERS", dtu::ACCELERATOR_REGISTERS),
     ] {
         writeln!(out, "#define FLICK_DTU_{name} {value:#x}")?;
     }
@@ -53,20 +54,24 @@ pub fn dtu_header(out: &mut impl Write) -> fmt::Result {
         ("CURRENT", dtu::current(0), 8),
         ("WINDOW_BASE", dtu::window_base(0), 16),
         ("WINDOW_SIZE", dtu::window_size(0), 16),
+        ("GONE", dtu::gone(0), 8),
     ] {
         writeln!(
             out,
-            "#define FLICK_DTU_{name}(bank) ({first:#x} + {step} * (uint64_t)(bank))"
+            "#define FLICK_DTU_{name}(number) ({first:#x} + {step} * (uint64_t)(number))"
         )?;
     }
     writeln!(
         out,
         "#define FLICK_DTU_ENDPOINT_WORD(endpoint, word) \\\n  \
          ({:#x} + 32 * (uint64_t)(endpoint) + 8 * (uint64_t)(word))\n\
+         #define FLICK_DTU_SLOT_RECORD(endpoint, slot) \\\n  \
+         ({:#x} + 0x400 * (uint64_t)(endpoint) + 32 * (uint64_t)(slot))\n\
          #define FLICK_DTU_COMMAND_WORD(command, endpoint, answer, slot) \\\n  \
          ((uint64_t)(command) | (uint64_t)(endpoint) << 8 | (uint64_t)(answer) << 24 \\\n   \
          | (uint64_t)(slot) << 40)",
-        dtu::endpoint_word(0, 0)
+        dtu::endpoint_word(0, 0),
+        dtu::slot_record(0, 0)
     )?;
     for &command in dtu::Command::ALL {
         write!(out, "#define FLICK_DTU_")?;
@@ -89,7 +94,19 @@ pub fn dtu_header(out: &mut impl Write) -> fmt::Result {
          uint16_t activity;\n  \
          uint64_t answer_label;\n  \
          uint64_t label;\n\
+         };\n\n\
+         /* In front of the payload that FLICK_DTU_FORWARD sends. */\n\
+         struct flick_dtu_forwarded_header {\n  \
+         struct flick_dtu_header header;\n  \
+         uint16_t credit_endpoint;\n  \
+         uint16_t has_credit;\n  \
+         uint32_t credit_setup;\n\
          };\n",
+    )?;
+    writeln!(
+        out,
+        "_Static_assert(sizeof(struct flick_dtu_forwarded_header) == {}, \"no padding\");",
+        dtu::FORWARDED_HEADER_SIZE
     )?;
     writeln!(
         out,
@@ -107,7 +124,9 @@ mod tests {
         let mut text = String::new();
         dtu_header(&mut text).unwrap();
         assert!(text.contains("#define FLICK_DTU_EVENTS 0x30\n"));
-        assert!(text.contains("#define FLICK_DTU_CURRENT(bank) (0x1100 + 8 * (uint64_t)(bank))\n"));
+        assert!(
+            text.contains("#define FLICK_DTU_CURRENT(number) (0x1100 + 8 * (uint64_t)(number))\n")
+        );
         assert!(text.contains("#define FLICK_DTU_ACKNOWLEDGE 6\n"));
         assert!(text.contains("#define FLICK_DTU_ERROR_NO_SPACE 3\n"));
         assert!(text.contains("sizeof(struct flick_dtu_header) == 24"));

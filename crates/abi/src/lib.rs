@@ -10,6 +10,8 @@
 //! | [`layout`] | binary records | pass, link step | link step, libflick, tools |
 //! | [`descriptor`] | messages to another backend | libflick, device | libflick, device |
 //! | [`card`] | kernel calls of the card | kernel, programs of the card | kernel, programs of the card |
+//! | [`accelerator`] | registers of accelerators | root kernel, device | root kernel, device |
+//! | [`file_protocol`] | requests for pieces of files | programs, device, servers | programs, device, servers |
 //! | [`dtu`] | registers and messages of data transfer units | firmware, device | firmware, device |
 //! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
 //! | [`timed`] | records of `--flick-timed` | pass | libflick |
@@ -36,6 +38,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 
+pub mod accelerator;
 pub mod card;
 pub mod card_interface;
 pub mod debug_interface;
@@ -44,6 +47,7 @@ pub mod dtu;
 mod dtu_endpoint;
 pub mod dtu_header;
 mod dtu_message;
+pub mod file_protocol;
 pub mod header;
 pub mod layout;
 pub mod march;

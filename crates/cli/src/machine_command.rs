@@ -208,7 +208,7 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
     // Here no program of the host uses the card.
     let host = host_board(&description, Box::new(NoSpace)).map_err(|error| bad(error.into()))?;
     let host = host.map(|(board, _)| board);
-    let boards = boards_of(&systems, &description.links, disks, host);
+    let boards = boards_of(&systems, &description, disks, host);
     let boards = boards.map_err(|error| bad(error.into()))?;
     let booted = boot_tiles(&mut systems, &boards, &files).map_err(&bad)?;
     let mut machine = Machine::of_tiles(&boards, &booted);

@@ -78,6 +78,16 @@ pub trait Surroundings {
         0
     }
 
+    /// The root reads a register of the tile's accelerator, which the device is not.
+    fn read_register(&mut self, _offset: u64) -> Result<u64, Refused> {
+        Err(Refused)
+    }
+
+    /// The root writes such a register.
+    fn write_register(&mut self, _offset: u64, _value: u64) -> Result<(), Refused> {
+        Err(Refused)
+    }
+
     /// Sends a packet to the unit of another tile, whose [`Device::packet`] gets it later. False: no link
     /// leads there.
     fn send(&mut self, _packet: Packet) -> bool {

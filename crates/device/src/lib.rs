@@ -12,6 +12,7 @@
 //! | `goldfish_rtc.rs` | real-time clock | 0x101000 |
 //! | `virtio/` | disk and console | 0x10001000 to 0x10008000 |
 //! | `dtu/` | the data transfer unit of a tile | none |
+//! | `accelerator/` | a tile with an accelerator | none |
 //! | `host_tile.rs` | the bridge to the programs of the host | none |
 //!
 //! `device.rs` has the traits, and `mock.rs` surroundings for tests. `fdt.rs` (with
@@ -27,6 +28,7 @@
 //! (`virtio/split_queue.rs`).
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
+pub mod accelerator;
 mod aclint;
 mod device;
 pub mod dtu;

@@ -290,8 +290,7 @@ mod tests {
         systems[1].tile.harts.truncate(1);
         let host = crate::host_board(&description, Box::new(flick_device::NoSpace)).unwrap();
         let (host, _) = host.unwrap();
-        let links = &description.links;
-        let boards = crate::boards_of(&systems, links, vec![], Some(host)).unwrap();
+        let boards = crate::boards_of(&systems, &description, vec![], Some(host)).unwrap();
         let files = Files {
             firmware: vec![0x13; 4],
             firmware_alone: Some(vec![0x6f; 4]),

@@ -1,4 +1,5 @@
 //! A tile of harts of a machine file, as a board and as the device tree for its firmware.
+use flick_device::accelerator::{AcceleratorDescription, AcceleratorTile, functions};
 use flick_device::dtu::{BadDtu, Dtu, DtuDescription};
 use flick_device::fdt::{
     AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu, TilePlace,
@@ -61,8 +62,10 @@ pub enum BadSystem {
     Disks { slots: usize, disks: usize },
     #[error("the machine has no tile of harts with memory and a timer")]
     Harts,
-    #[error("the tile of the host has no data transfer unit")]
-    HostUnit,
+    #[error("the tile {0} has no data transfer unit")]
+    NoUnit(String),
+    #[error("no accelerator has the name {0}; there are {names}", names = functions::NAMES.join(", "))]
+    Function(String),
     #[error(transparent)]
     Memory(#[from] BadRam),
     #[error(transparent)]
@@ -92,13 +95,10 @@ impl System {
         Self::of_tile(machine, first.ok_or(BadSystem::Harts)?)
     }
 
-    /// All tiles of a machine whose tiles have harts, but for that of the host behind them.
+    /// All tiles of harts of a machine. Tiles of other kinds are behind them.
     pub fn all(machine: &machine::Machine) -> Result<Vec<Self>, BadSystem> {
-        let all = machine.tiles.iter().enumerate();
-        let tiles = all.filter(|(_, tile)| !matches!(tile.kind, TileKind::Host(_)));
-        tiles
-            .map(|(tile, _)| Self::of_tile(machine, tile))
-            .collect()
+        let tiles = 0..machine.tiles_of_harts();
+        tiles.map(|tile| Self::of_tile(machine, tile)).collect()
     }
 
     fn of_tile(machine: &machine::Machine, number: usize) -> Result<Self, BadSystem> {
@@ -115,7 +115,7 @@ impl System {
             writes_back: tile.harts.iter().any(keeps_stores),
             place: TilePlace {
                 tile: number as u32,
-                tiles: machine.tiles.len() as u32 - machine.host_tile().map_or(0, |_| 1),
+                tiles: machine.tiles_of_harts() as u32,
                 host: machine.host_tile().map(|tile| tile as u32),
             },
             tile,
@@ -382,7 +382,52 @@ fn unit_of(dtu: &machine::Dtu, tile: usize) -> DtuDescription {
         cycle: dtu.period.round() as u64,
         harts: 0,
         kernel: None,
+        is_root: dtu.is_root,
     }
+}
+
+/// The unit of a tile without harts, which cannot do without.
+fn unit_in_file(tile: &Tile) -> Result<&machine::Dtu, BadSystem> {
+    let unit = tile.dtu.as_ref();
+    unit.ok_or_else(|| BadSystem::NoUnit(tile.name.clone()))
+}
+
+/// A board with a unit and no harts, which could reach its registers or a timer.
+fn unit_board(
+    machine: &machine::Machine,
+    ram: Vec<Ram>,
+    unit: Box<dyn Device>,
+) -> Result<Board, BadSystem> {
+    let timer = Mtimer::new(0, 0, Timebase::new(machine.timebase.into())?);
+    let mut board = Board::new(ram, (0..0, Timer::Mtimer(timer)), None, vec![]);
+    board.add_unit(0..0, unit);
+    Ok(board)
+}
+
+/// The board of a tile of memory, or of one with an accelerator.
+fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Board, BadSystem> {
+    let tile = &machine.tiles[number];
+    let memories = tile.memories.iter();
+    let ram = memories.map(|memory| Ram::new(memory.base, memory.size));
+    let ram = ram.collect::<Result<Vec<_>, BadRam>>()?;
+    let unit = DtuDescription {
+        harts: 1,
+        ..unit_of(unit_in_file(tile)?, number)
+    };
+    let TileKind::Accelerator(accelerator) = &tile.kind else {
+        return unit_board(machine, ram, Box::new(Dtu::new(unit)?));
+    };
+    let logic = functions::by_name(&accelerator.function);
+    let logic = logic.ok_or_else(|| BadSystem::Function(accelerator.function.clone()))?;
+    let local = tile.memories.iter().find(|memory| memory.base == 0);
+    let description = AcceleratorDescription {
+        block: accelerator.block,
+        memory: local.map_or(0, |memory| memory.size),
+        time: (accelerator.cycles * accelerator.period / FS_PER_PS).round() as Time,
+        cycle: accelerator.period.round() as u64,
+    };
+    let tile = AcceleratorTile::new(unit, description, logic)?;
+    unit_board(machine, ram, Box::new(tile))
 }
 
 /// The board of the host's tile, which is the last one, and what comes there from the card. `None`: the
@@ -394,27 +439,20 @@ pub fn host_board(
     let Some(number) = machine.host_tile() else {
         return Ok(None);
     };
-    let dtu = machine.tiles[number]
-        .dtu
-        .as_ref()
-        .ok_or(BadSystem::HostUnit)?;
-    let unit = unit_of(dtu, number);
-    let tile = HostTile::new(unit, machine.tiles.len() as u16 - 1, space)?;
+    let unit = unit_of(unit_in_file(&machine.tiles[number])?, number);
+    let tile = HostTile::new(unit, machine.tiles_of_harts() as u16, space)?;
     let arrived = tile.arrived();
-    let timer = Mtimer::new(0, 0, Timebase::new(machine.timebase.into())?);
-    // The tile has no harts that could reach it.
-    let mut board = Board::new(vec![], (0..0, Timer::Mtimer(timer)), None, vec![]);
-    board.add_unit(0..0, Box::new(tile));
+    let board = unit_board(machine, vec![], Box::new(tile))?;
     Ok(Some((board, arrived)))
 }
 
 /// The boards of all tiles of a machine, which links connect. The disks are those of the first. The host's
-/// tile is the last one ([`host_board`]).
+/// tile is there if its board is given ([`host_board`]).
 pub fn boards_of(
     systems: &[System],
-    links: &[machine::Link],
+    machine: &machine::Machine,
     disks: Vec<BlockDisk>,
-    host: Option<Board>,
+    mut host: Option<Board>,
 ) -> Result<Boards, BadSystem> {
     let mut disks = Some(disks);
     let board = |system: &System| {
@@ -423,6 +461,12 @@ pub fn boards_of(
     };
     let boards = systems.iter().map(board);
     let mut boards = boards.collect::<Result<Vec<_>, BadSystem>>()?;
-    boards.extend(host.map(|board| (board, 0)));
-    Ok(Boards::new(boards, links))
+    for (number, tile) in machine.tiles.iter().enumerate().skip(systems.len()) {
+        let board = match &tile.kind {
+            TileKind::Host(_) => host.take(),
+            _ => Some(board_without_harts(machine, number)?),
+        };
+        boards.extend(board.map(|board| (board, 0)));
+    }
+    Ok(Boards::new(boards, &machine.links))
 }

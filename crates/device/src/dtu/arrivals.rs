@@ -15,7 +15,7 @@ impl Dtu {
         let from = packet.from;
         let back = match packet.kind {
             PacketKind::Message(command, message) => self.once(from, command, 0, 1, |unit| {
-                let error = unit.deliver(from, &message, around).err();
+                let error = unit.deliver(&message, around).err();
                 error.unwrap_or(Error::None)
             }),
             PacketKind::Write {
@@ -41,6 +41,31 @@ impl Dtu {
                         bytes,
                     },
                     Err(_) => done(command, part, Error::NoMemory as u8),
+                })
+            }
+            PacketKind::WriteRegisters {
+                command,
+                part,
+                register,
+                bytes,
+            } => self.once(from, command, part, bytes.len() as u64, |unit| {
+                let written = unit.write_registers(register, &bytes, around);
+                written.err().unwrap_or(Error::None)
+            }),
+            PacketKind::ReadRegisters {
+                command,
+                part,
+                register,
+                size,
+            } => {
+                let mut bytes = vec![0; size.min(MOST_PACKET) as usize];
+                Some(match self.read_registers(register, &mut bytes, around) {
+                    Ok(()) => PacketKind::Data {
+                        command,
+                        part,
+                        bytes,
+                    },
+                    Err(error) => done(command, part, error as u8),
                 })
             }
             PacketKind::Data {
@@ -107,12 +132,7 @@ impl Dtu {
     }
 
     /// Writes a message into a slot, and marks it.
-    fn deliver(
-        &mut self,
-        from: u16,
-        message: &Message,
-        around: &mut dyn Surroundings,
-    ) -> Result<(), Error> {
+    fn deliver(&mut self, message: &Message, around: &mut dyn Surroundings) -> Result<(), Error> {
         let runs = |activity| self.state.banks.iter().any(|bank| bank.current == activity);
         if self.description.kernel.is_none() && !runs(message.receiver) {
             return Err(Error::Gone);
@@ -137,7 +157,8 @@ impl Dtu {
             .map_err(|_| Error::NoMemory)?;
         let header = Header::from_bytes(&message.header);
         let held = Held {
-            tile: from,
+            // Of a forwarded message, the tile of its own sender.
+            tile: header.tile.into(),
             activity: header.activity,
             answer: match header.answer_endpoint {
                 NO_HEADER_ENDPOINT => None,
@@ -176,8 +197,10 @@ impl Dtu {
         match &mut running.step {
             Step::Sent(sent) => {
                 let cost = sent.message.cost;
-                if let Some(credit) = cost.filter(|_| !matches!(error, Error::None | Error::Gone)) {
-                    self.refund(credit);
+                match (cost, error) {
+                    (_, Error::None) | (None, _) => {}
+                    (Some(credit), Error::Gone) => self.note_gone(credit),
+                    (Some(credit), _) => self.refund(credit),
                 }
                 self.finish(index, error, 0, around);
             }
@@ -188,6 +211,7 @@ impl Dtu {
                 self.look_at(word.endpoint);
                 self.finish(index, error, 0, around);
             }
+            Step::Forwarded(_) => self.finish(index, error, 0, around),
             Step::Transfers(transfer) if transfer.awaits(part) => {
                 transfer.answered(part);
                 if error != Error::None {

@@ -53,6 +53,8 @@ pub(super) enum Step {
     Sent(Unconfirmed),
     /// The answer of a `REPLY` is under way.
     Replied(Unconfirmed),
+    /// The message of a `FORWARD` is under way.
+    Forwarded(Unconfirmed),
     /// Packets of a `READ` or `WRITE` are under way.
     Transfers(DataTransfer),
     /// It sleeps until this time.
@@ -125,6 +127,7 @@ impl Running {
                 cost.is_some_and(|credit| credit.endpoint == self.word().endpoint)
             }
             (Step::Replied(sent), Some(Command::Reply)) => sent.message.cost.is_none(),
+            (Step::Forwarded(_), Some(Command::Forward)) => true,
             (Step::Sleeps(_), Some(Command::Sleep)) => true,
             (Step::Transfers(transfer), Some(Command::Read | Command::Write)) => {
                 transfer.is_possible(self.size, packet)

@@ -1,14 +1,15 @@
 //! What the unit does for a command of a bank.
 use flick_abi::dtu::{
-    Command, CommandWord, Endpoint, Error, FLAG_ANSWER, FLAG_CREDIT, HEADER_SIZE, Header,
-    MemoryEndpoint, NO_ANSWER_ENDPOINT, NO_HEADER_ENDPOINT, Outcome,
+    Command, CommandWord, Endpoint, Error, FLAG_ANSWER, FLAG_CREDIT, FORWARDED_HEADER_SIZE,
+    ForwardedHeader, HEADER_SIZE, Header, MemoryEndpoint, NO_ANSWER_ENDPOINT, NO_HEADER_ENDPOINT,
+    Outcome, RegisterEndpoint,
 };
 
 use super::Dtu;
 use super::bank_state::{Running, Step, command_number};
 use super::confirmation::Unconfirmed;
 use super::data_transfer::DataTransfer;
-use super::packet::{CommandNumber, Message, Packet, PacketKind};
+use super::packet::{CommandNumber, Credit, Message, Packet, PacketKind};
 use crate::device::{Surroundings, Time};
 
 /// How the execution of a command goes on.
@@ -60,7 +61,9 @@ impl Dtu {
                 self.finish(index, Error::None, 0, around);
             }
             Step::Sleeps(_) => {}
-            Step::Sent(_) | Step::Replied(_) | Step::Transfers(_) => self.send_again(index, around),
+            Step::Sent(_) | Step::Replied(_) | Step::Forwarded(_) | Step::Transfers(_) => {
+                self.send_again(index, around);
+            }
         }
     }
 
@@ -68,11 +71,12 @@ impl Dtu {
         let next = match running.command() {
             Some(Command::Send) => self.execute_send(index, &running, around),
             Some(Command::Reply) => self.execute_reply(index, &running, around),
-            Some(Command::Read) => self.memory_endpoint(&running, |end| end.can_read),
-            Some(Command::Write) => self.memory_endpoint(&running, |end| end.can_write),
+            Some(Command::Read) => self.transfer(&running, |end| end.can_read),
+            Some(Command::Write) => self.transfer(&running, |end| end.can_write),
             Some(Command::Fetch) => self.execute_fetch(&running),
             Some(Command::Acknowledge) => self.execute_acknowledge(&running, around),
             Some(Command::Sleep) => Ok(Next::Waits(Step::Sleeps(self.wakes_at(&running, around)))),
+            Some(Command::Forward) => self.execute_forward(index, &running, around),
             None => Err(Error::NoCommand),
         };
         match next {
@@ -295,15 +299,65 @@ impl Dtu {
         Time::try_from(until).unwrap_or(Time::MAX)
     }
 
-    /// The memory of a `READ` or `WRITE`, if the endpoint allows it.
-    fn memory_endpoint(
-        &self,
+    /// Sends a message in the name of another sender, for the root. The header in front of the payload says
+    /// whose message it is. It costs no credit of the endpoint: its sender has paid.
+    fn execute_forward(
+        &mut self,
+        index: usize,
         running: &Running,
-        allows: impl Fn(&MemoryEndpoint) -> bool,
+        around: &mut dyn Surroundings,
     ) -> Execution {
         let endpoint = self.endpoint_of(running.word().endpoint, running.activity);
-        let Some(Endpoint::Memory(memory)) = endpoint else {
+        let Some(Endpoint::Send(send)) = endpoint else {
             return Err(Error::NoEndpoint);
+        };
+        if !self.description.is_root {
+            return Err(Error::NoRight);
+        }
+        let payload = running.size.checked_sub(FORWARDED_HEADER_SIZE as u64);
+        let payload = payload.ok_or(Error::OutOfBounds)?;
+        if payload + HEADER_SIZE as u64 > send.message_size().min(self.description.message.into()) {
+            return Err(Error::OutOfBounds);
+        }
+        let mut bytes = [0; FORWARDED_HEADER_SIZE];
+        read_local(running, 0, &mut bytes, around)?;
+        let forwarded = ForwardedHeader::from_bytes(&bytes);
+        let mut bytes = vec![0; payload as usize];
+        read_local(running, FORWARDED_HEADER_SIZE as u64, &mut bytes, around)?;
+        let credit = forwarded.has_credit.then_some(Credit {
+            endpoint: forwarded.credit_endpoint,
+            setup: forwarded.credit_setup,
+        });
+        let header = Header {
+            size: payload as u16,
+            ..forwarded.header
+        };
+        let (cost, refund) = match header.is_answer() {
+            true => (None, credit),
+            false => (credit, None),
+        };
+        let message = Message {
+            endpoint: send.endpoint,
+            receiver: send.receiver,
+            header: header.bytes(),
+            payload: bytes,
+            cost,
+            refund,
+        };
+        let number = command_number(index, self.state.banks[index].number);
+        let sent = self.send_message(send.tile, number, message, around)?;
+        Ok(Next::Waits(Step::Forwarded(sent)))
+    }
+
+    /// The memory or the registers of a `READ` or `WRITE`, if the endpoint allows it.
+    fn transfer(&self, running: &Running, allows: impl Fn(&MemoryEndpoint) -> bool) -> Execution {
+        let endpoint = self.endpoint_of(running.word().endpoint, running.activity);
+        let memory = match endpoint {
+            Some(Endpoint::Memory(memory)) => memory,
+            Some(Endpoint::Registers(registers)) => {
+                return self.registers_transfer(running, registers);
+            }
+            _ => return Err(Error::NoEndpoint),
         };
         if !allows(&memory) {
             return Err(Error::NoRight);
@@ -322,6 +376,21 @@ impl Dtu {
                 memory.tile,
                 remote,
             )))),
+        }
+    }
+
+    /// A `READ` or `WRITE` of the registers of a tile, for the root.
+    fn registers_transfer(&self, running: &Running, endpoint: RegisterEndpoint) -> Execution {
+        let is_of_words = (running.offset | running.size) % 8 == 0;
+        match running.offset.checked_add(running.size) {
+            _ if !self.description.is_root => Err(Error::NoRight),
+            Some(_) if running.size == 0 => Ok(Next::Ends(0)),
+            Some(_) if !running.in_window => Err(Error::NoMemory),
+            Some(_) if is_of_words => {
+                let transfer = DataTransfer::of_registers(endpoint.tile, running.offset);
+                Ok(Next::Waits(Step::Transfers(transfer)))
+            }
+            _ => Err(Error::OutOfBounds),
         }
     }
 
@@ -388,21 +457,40 @@ pub(super) fn part_packet(
     size: u32,
     around: &mut dyn Surroundings,
 ) -> Result<PacketKind, Error> {
+    let is_of_registers =
+        matches!(&running.step, Step::Transfers(transfer) if transfer.is_of_registers);
+    let register = address;
     if running.command() == Some(Command::Read) {
-        return Ok(PacketKind::Read {
-            command,
-            part,
-            address,
-            size,
+        return Ok(match is_of_registers {
+            true => PacketKind::ReadRegisters {
+                command,
+                part,
+                register,
+                size,
+            },
+            false => PacketKind::Read {
+                command,
+                part,
+                address,
+                size,
+            },
         });
     }
     let mut bytes = vec![0; size as usize];
     read_local(running, part, &mut bytes, around)?;
-    Ok(PacketKind::Write {
-        command,
-        part,
-        address,
-        bytes,
+    Ok(match is_of_registers {
+        true => PacketKind::WriteRegisters {
+            command,
+            part,
+            register,
+            bytes,
+        },
+        false => PacketKind::Write {
+            command,
+            part,
+            address,
+            bytes,
+        },
     })
 }
 

@@ -43,7 +43,7 @@ impl Dtu {
         match running.step.clone() {
             _ if is_over => {}
             Step::Starts | Step::Sleeps(_) => {}
-            Step::Sent(sent) | Step::Replied(sent) => {
+            Step::Sent(sent) | Step::Replied(sent) | Step::Forwarded(sent) => {
                 let kind = PacketKind::Message(number, sent.message);
                 self.transmit(sent.tile, kind, around);
             }

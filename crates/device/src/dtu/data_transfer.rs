@@ -12,8 +12,10 @@ pub(super) const PACKETS_UNDER_WAY: usize = 32;
 pub(super) struct DataTransfer {
     /// The tile of the memory.
     pub tile: u16,
-    /// The address in that tile.
+    /// The address in that tile, or the offset of its first register.
     pub remote: u64,
+    /// Whether it is one of registers.
+    pub is_of_registers: bool,
     /// Bytes for which packets were sent.
     sent: u64,
     /// The offsets of the packets that are under way.
@@ -28,9 +30,18 @@ impl DataTransfer {
         Self {
             tile,
             remote,
+            is_of_registers: false,
             sent: 0,
             under_way: Vec::new(),
             failed: None,
+        }
+    }
+
+    /// The same for registers.
+    pub fn of_registers(tile: u16, register: u64) -> Self {
+        Self {
+            is_of_registers: true,
+            ..Self::new(tile, register)
         }
     }
 

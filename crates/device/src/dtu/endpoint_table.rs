@@ -1,6 +1,6 @@
 //! The endpoints of a unit: their words, and what the unit knows of the messages in their slots.
 use flick_abi::dtu::{
-    Endpoint, MOST_SLOTS, NO_ACTIVITY, RECEIVE_ENDPOINTS, ReceiveEndpoint, SendEndpoint,
+    Endpoint, MOST_SLOTS, NO_ACTIVITY, RECEIVE_ENDPOINTS, ReceiveEndpoint, SendEndpoint, SlotRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,8 @@ pub(super) struct EndpointState {
     words: [u64; 4],
     /// How often word 0 was written.
     setup: u32,
+    /// Messages that were refused because their receiver was suspended, and that the root has not taken.
+    gone: u32,
     /// The unread slots, the oldest first.
     pub(super) unread: Vec<u8>,
     /// The messages of which the unit knows the sender, in the order of their slots.
@@ -51,6 +53,7 @@ impl EndpointState {
         self.words[word] = value;
         if word == 0 {
             self.setup = self.setup.wrapping_add(1);
+            self.gone = 0;
             self.unread.clear();
             self.held.clear();
             if let Some(Endpoint::Receive(_)) = self.endpoint() {
@@ -134,14 +137,61 @@ impl EndpointState {
         }
     }
 
+    /// A message of the send endpoint was refused because its receiver was suspended.
+    pub fn note_gone(&mut self, credit: Credit) {
+        if credit.setup == self.setup {
+            self.gone = self.gone.saturating_add(1);
+        }
+    }
+
+    /// How often the endpoint was set up, and how many such messages there are.
+    pub fn gone_word(&self) -> u64 {
+        u64::from(self.setup) | u64::from(self.gone) << 32
+    }
+
+    /// The root takes such a message, to send it later. False: there is none.
+    pub fn take_gone(&mut self) -> bool {
+        let left = self.gone.checked_sub(1);
+        self.gone = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// What is known of the message in a slot.
+    pub fn known(&self, slot: u8) -> Option<&Held> {
+        let mut all = self.held.iter();
+        all.find(|(other, _)| *other == slot).map(|(_, held)| held)
+    }
+
+    /// The root says what is known of the message in a slot. False: there is no message, or its answer is under
+    /// way.
+    pub fn set_known(&mut self, slot: u8, record: Option<SlotRecord>) -> bool {
+        let occupied = match self.endpoint() {
+            Some(Endpoint::Receive(receive)) => receive.occupied,
+            _ => 0,
+        };
+        let is_answered = self.known(slot).is_some_and(|held| held.replying.is_some());
+        if slot >= MOST_SLOTS || occupied >> slot & 1 == 0 || is_answered {
+            return false;
+        }
+        self.held.retain(|&(other, _)| other != slot);
+        if let Some(record) = record {
+            self.hold(slot, Held::of_record(record));
+        }
+        true
+    }
+
+    fn hold(&mut self, slot: u8, held: Held) {
+        let at = self.held.partition_point(|&(other, _)| other < slot);
+        self.held.insert(at, (slot, held));
+    }
+
     /// A slot has a new message.
     pub fn occupy(&mut self, mut receive: ReceiveEndpoint, slot: u8, held: Held) {
         receive.occupied |= 1 << slot;
         receive.unread |= 1 << slot;
         self.set(Endpoint::Receive(receive));
         self.unread.push(slot);
-        let at = self.held.partition_point(|&(other, _)| other < slot);
-        self.held.insert(at, (slot, held));
+        self.hold(slot, held);
     }
 
     fn in_slot(&mut self, slot: u8) -> Option<&mut Held> {

@@ -10,6 +10,7 @@
 //! | `arrivals.rs` | packets that arrive |
 //! | `confirmation.rs` | packets that are sent again |
 //! | `heard_commands.rs` | packets that come again |
+//! | `root_requests.rs` | registers that the root reaches from its tile |
 //! | `returned_credits.rs` | credits on their way back |
 //! | `packet.rs` | packets |
 //! | `state_check.rs` | saved states that are refused |
@@ -25,6 +26,7 @@ mod endpoint_table;
 mod heard_commands;
 mod packet;
 mod returned_credits;
+mod root_requests;
 mod state_check;
 
 use flick_abi::dtu::{
@@ -40,6 +42,7 @@ use endpoint_table::EndpointState;
 use heard_commands::HeardCommands;
 pub use packet::{CommandNumber, Credit, Message, Packet, PacketClass, PacketKind, UNIT_BANK};
 use returned_credits::ReturnedCredits;
+use root_requests::RecordWords;
 use state_check::DEVICE;
 
 /// Bytes of a packet's part of a transfer at most.
@@ -72,6 +75,8 @@ pub struct DtuDescription {
     pub harts: usize,
     /// The hart that runs the tile's kernel.
     pub kernel: Option<usize>,
+    /// Whether it is the root's, which reaches the registers of all units.
+    pub is_root: bool,
 }
 
 /// A unit that cannot be.
@@ -111,6 +116,7 @@ struct State {
     timeout: u64,
     heard: HeardCommands,
     returned: ReturnedCredits,
+    record: RecordWords,
     /// Packets within the tile, the oldest first.
     looped: VecDeque<Packet>,
 }
@@ -125,6 +131,7 @@ impl State {
             timeout: dtu::FIRST_TIMEOUT,
             heard: HeardCommands::default(),
             returned: ReturnedCredits::default(),
+            record: RecordWords::default(),
             looped: VecDeque::new(),
         }
     }

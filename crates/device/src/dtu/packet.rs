@@ -85,6 +85,29 @@ pub enum PacketKind {
         /// Bytes of the part.
         size: u32,
     },
+    /// A part of a write of registers by the root: words of 64 bits. [`PacketKind::Done`] comes back.
+    WriteRegisters {
+        /// The command.
+        command: CommandNumber,
+        /// The offset of the part in the whole transfer.
+        part: u64,
+        /// The offset of the first register.
+        register: u64,
+        /// The values.
+        bytes: Vec<u8>,
+    },
+    /// The root asks for a part of a read of registers. [`PacketKind::Data`] comes back, or
+    /// [`PacketKind::Done`] with an error.
+    ReadRegisters {
+        /// The command.
+        command: CommandNumber,
+        /// The offset of the part in the whole transfer.
+        part: u64,
+        /// The offset of the first register.
+        register: u64,
+        /// Bytes of the part.
+        size: u32,
+    },
     /// Bytes that were read.
     Data {
         /// The command.
@@ -129,8 +152,10 @@ impl Packet {
             PacketKind::Message(_, message) => {
                 (message.header.len() + message.payload.len()) as u64
             }
-            PacketKind::Write { bytes, .. } => ADDRESS + bytes.len() as u64,
-            PacketKind::Read { .. } => ADDRESS,
+            PacketKind::Write { bytes, .. } | PacketKind::WriteRegisters { bytes, .. } => {
+                ADDRESS + bytes.len() as u64
+            }
+            PacketKind::Read { .. } | PacketKind::ReadRegisters { .. } => ADDRESS,
             PacketKind::Data { bytes, .. } => bytes.len() as u64,
             PacketKind::Done { .. } => 0,
             PacketKind::Credits(_, credits) => CREDIT * (credits.len() as u64).saturating_sub(1),
@@ -145,9 +170,11 @@ impl Packet {
                 PacketClass::Answer
             }
             PacketKind::Message(..) => PacketClass::Message,
-            PacketKind::Write { .. } | PacketKind::Read { .. } | PacketKind::Data { .. } => {
-                PacketClass::Data
-            }
+            PacketKind::Write { .. }
+            | PacketKind::Read { .. }
+            | PacketKind::WriteRegisters { .. }
+            | PacketKind::ReadRegisters { .. }
+            | PacketKind::Data { .. } => PacketClass::Data,
             PacketKind::Done { .. } => PacketClass::Confirmation,
             PacketKind::Credits(..) => PacketClass::Credit,
         }

@@ -86,6 +86,7 @@ mod tests {
             cycle: 1000,
             harts: 2,
             kernel: None,
+            is_root: false,
         };
         let mut unit = Dtu::new(description).unwrap();
         let mut around = Mock::with_memory(MEMORY, 0x1000);

@@ -10,4 +10,5 @@ mod network;
 mod protocol_model;
 mod random_accesses;
 mod random_world;
+mod root;
 mod switches;

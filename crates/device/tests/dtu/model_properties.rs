@@ -18,7 +18,7 @@ pub fn once(model: &Scenario, state: &State) -> bool {
         let waiting = unread.iter().filter(|&&other| other == payload);
         // A fetch takes the mark, and ends later.
         let count = received.count() + waiting.count();
-        match error {
+        match state.final_error(payload, error) {
             None | Some(Error::NoConfirmation) => count <= 1,
             Some(Error::None) => count == 1 || model.gives_away && count == 0,
             Some(_) => count == 0,
@@ -69,7 +69,8 @@ pub fn conserved(model: &Scenario, state: &State) -> bool {
 
 fn count(state: &State, sender: u16, error: Error) -> usize {
     let tried = state.tried[usize::from(sender)].iter();
-    tried.filter(|(_, other)| *other == Some(error)).count()
+    let known = tried.map(|&(payload, error)| state.final_error(payload, error));
+    known.filter(|&other| other == Some(error)).count()
 }
 
 /// The credits that an endpoint has, and those of messages in slots.
@@ -94,7 +95,9 @@ fn are_all(model: &Scenario, state: &State, sender: u16) -> bool {
     for packet in state.packets() {
         let to_sender = packet.to == sender;
         count += usize::from(match &packet.kind {
-            PacketKind::Message(_, message) => message.cost.is_some() && packet.from == sender,
+            PacketKind::Message(_, message) => {
+                message.cost.is_some() && u16::from(message.header[1]) == sender
+            }
             PacketKind::Done { command, .. } if command.bank == UNIT_BANK => {
                 if packet.from == sender {
                     returned = 0;
@@ -105,6 +108,10 @@ fn are_all(model: &Scenario, state: &State, sender: u16) -> bool {
                 // The answer has brought the credit, and the slot is still to be freed.
                 answered += usize::from(packet.from == sender);
                 false
+            }
+            // The root still has the credit of the first sender's message.
+            PacketKind::Done { error, .. } if model.forwards && packet.to == 1 => {
+                sender == 0 && *error != 0
             }
             PacketKind::Done { error, .. } => to_sender && *error != 0,
             _ => false,

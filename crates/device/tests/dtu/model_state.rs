@@ -1,11 +1,11 @@
 //! A state of the model of the protocol: three tiles with their units, links and software.
 use flick_abi::dtu::{
-    self, CommandWord, Endpoint, Error, HEADER_SIZE, MemoryEndpoint, Outcome, ReceiveEndpoint,
-    SendEndpoint,
+    self, CommandWord, Endpoint, Error, ForwardedHeader, HEADER_SIZE, Header, MemoryEndpoint,
+    NO_HEADER_ENDPOINT, Outcome, ReceiveEndpoint, SendEndpoint,
 };
-use flick_device::Time;
-use flick_device::dtu::{Dtu, DtuDescription, Packet, PacketKind};
+use flick_device::dtu::{CommandNumber, Dtu, DtuDescription, Packet, PacketKind};
 use flick_device::mock::Mock;
+use flick_device::{Device, Time};
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::network::{MEMORY, access, set_up};
@@ -47,6 +47,8 @@ pub enum Fault {
     Renumbered(fn(&PacketKind) -> bool),
     /// Messages are for the other activity.
     OtherReceiver,
+    /// The root forwards messages without asking the sender's unit whether they were refused.
+    Untaken,
 }
 
 /// How much the software does.
@@ -68,6 +70,8 @@ pub struct Scenario {
     pub gives_away: bool,
     /// Whether the receiver's tile has a kernel.
     pub kernel: bool,
+    /// Whether the second sender is the root, which forwards messages of the first to suspended receivers.
+    pub forwards: bool,
     /// How many packets are lost.
     pub losses: u8,
     /// How many packets arrive, and once more behind others.
@@ -94,6 +98,7 @@ pub enum Doing {
     Fetch(u16),
     Free(u8),
     Transfer,
+    Forward(u8),
 }
 
 /// An event of a command that goes on, and none that sends packets again.
@@ -113,6 +118,13 @@ pub struct State {
     /// Messages that a sender has tried to send, with what it knows.
     pub tried: [Vec<(u8, Option<Error>)>; 2],
     pub transferred: Vec<Error>,
+    /// Messages that the root has taken from the first sender, and how their last `FORWARD` has ended.
+    pub forwarded: Vec<(u8, Option<Error>)>,
+    /// How often the root has tried, and how often it has taken a message.
+    pub forwards: u8,
+    taken: u64,
+    /// How often the first sender's endpoint was set up.
+    send_setup: u32,
     /// Messages in the order of their fetch, and by which activity.
     pub received: Vec<(u8, u16)>,
     /// Slots of fetched messages or answers, by tile.
@@ -144,6 +156,7 @@ impl State {
             cycle: 1000,
             harts: 2,
             kernel: (tile != TILE || scenario.kernel).then_some(1),
+            is_root: tile == 1 && scenario.forwards,
         };
         let mut around = Mock::with_memory(MEMORY, 0x100);
         around.tiles = (0..3).collect();
@@ -157,6 +170,10 @@ impl State {
             doing: [None; 3],
             tried: Default::default(),
             transferred: Vec::new(),
+            forwarded: Vec::new(),
+            forwards: 0,
+            taken: 0,
+            send_setup: 2,
             received: Vec::new(),
             fetched: Default::default(),
             answers: 0,
@@ -316,6 +333,80 @@ impl State {
         self.write(tile, dtu::SIZE, 1);
     }
 
+    /// The error of a message of the first sender, as its software knows it behind what the root has done.
+    pub fn final_error(&self, payload: u8, error: Option<Error>) -> Option<Error> {
+        let mut all = self.forwarded.iter();
+        match all.find(|(other, _)| *other == payload) {
+            Some(&(_, forwarded)) => forwarded,
+            None => error,
+        }
+    }
+
+    /// Messages of the first sender that its unit could not deliver.
+    pub fn refused(&self) -> impl Iterator<Item = u8> {
+        let gone = |&&(_, error): &&(u8, _)| error == Some(Error::Gone);
+        self.tried[0]
+            .iter()
+            .filter(gone)
+            .map(|&(payload, _)| payload)
+    }
+
+    /// Whether the root has delivered it.
+    pub fn is_delivered(&self, payload: u8) -> bool {
+        self.forwarded.contains(&(payload, Some(Error::None)))
+    }
+
+    /// The root takes a message from the first sender's unit, as by a `WRITE` that takes no time.
+    pub fn take_gone(&mut self) -> Error {
+        let packet = Packet {
+            from: 1,
+            to: 0,
+            kind: PacketKind::WriteRegisters {
+                command: self.next_of_root(),
+                part: 0,
+                register: dtu::gone(SENDS),
+                bytes: vec![0; 8],
+            },
+        };
+        self.units[0].packet(packet, &mut self.arounds[0]);
+        match self.arounds[0].sent.pop().map(|packet| packet.kind) {
+            Some(PacketKind::Done { error, .. }) => Error::from_number(error).unwrap(),
+            other => panic!("the unit answers {other:?}"),
+        }
+    }
+
+    /// A command of a bank of the root that does nothing else.
+    fn next_of_root(&mut self) -> CommandNumber {
+        self.taken += 1;
+        CommandNumber {
+            bank: 1,
+            number: self.taken,
+        }
+    }
+
+    /// What the root's `FORWARD` sends.
+    pub fn prepare_forward(&mut self, payload: u8, takes_answer: bool) {
+        let forwarded = ForwardedHeader {
+            header: Header {
+                tile: 0,
+                endpoint: SENDS as u8,
+                answer_endpoint: match takes_answer {
+                    true => TAKES_ANSWERS as u8,
+                    false => NO_HEADER_ENDPOINT,
+                },
+                activity: 10,
+                ..Header::default()
+            },
+            credit_endpoint: SENDS,
+            has_credit: true,
+            credit_setup: self.send_setup,
+        };
+        let bytes = [&forwarded.bytes()[..], &[payload]].concat();
+        self.arounds[1].memory[0x40..0x40 + bytes.len()].copy_from_slice(&bytes);
+        self.write(1, dtu::ADDRESS, MEMORY + 0x40);
+        self.write(1, dtu::SIZE, bytes.len() as u64);
+    }
+
     /// Takes note of a command that has ended.
     pub fn observe(&mut self, tile: usize) {
         let Some(doing) = self.doing[tile].filter(|_| self.read(tile, dtu::COMMAND) == 0) else {
@@ -345,6 +436,11 @@ impl State {
                 self.fetched[tile].retain(|&other| other != slot);
             }
             Doing::Free(_) => {}
+            Doing::Forward(payload) => {
+                let mut all = self.forwarded.iter_mut();
+                let forwarded = all.find(|(other, _)| *other == payload);
+                forwarded.unwrap().1 = Some(error);
+            }
             Doing::Transfer => {
                 self.transferred.push(error);
                 self.arounds[TILE].memory[0] = STORED;

@@ -28,6 +28,7 @@ pub fn description(tile: u16) -> DtuDescription {
         cycle: 1_000_000,
         harts: 4,
         kernel: Some(3),
+        is_root: tile == 0,
     }
 }
 

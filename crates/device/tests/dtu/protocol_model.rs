@@ -5,7 +5,8 @@
 //! 20 or 21, and hart 1 its kernel. A link keeps the order of its packets; all else is in any order.
 use flick_abi::dtu::{self, Command, CommandWord, Endpoint, Error, ReceiveEndpoint};
 use flick_device::Device;
-use stateright::{Checker, Model, Property};
+use stateright::{Checker, HasDiscoveries, Model, Property};
+use std::collections::BTreeSet;
 
 use crate::model_properties::{all_ends, conserved, in_order, is_data, nothing_behind, once};
 use crate::model_state::{
@@ -16,6 +17,8 @@ use crate::network::MEMORY;
 
 /// Replies that the receiver tries at most: then it acknowledges.
 const MOST_REPLIES: u8 = 3;
+/// How often the root tries to deliver a message at most.
+const MOST_FORWARDS: u8 = 2;
 
 pub const CALM: Scenario = Scenario {
     messages: [2, 1],
@@ -27,6 +30,7 @@ pub const CALM: Scenario = Scenario {
     transfers: 0,
     gives_away: false,
     kernel: true,
+    forwards: false,
     losses: 0,
     repeats: 0,
     delays: 0,
@@ -53,6 +57,8 @@ pub enum Action {
     Delay(u16, u16),
     Send(usize),
     Transfer(Command),
+    /// The root takes a message that could not be delivered, if it has not, and tries to deliver it.
+    Forward(u8),
     Fetch(usize),
     Reply(u8),
     Acknowledge(usize, u8),
@@ -70,7 +76,7 @@ impl Action {
             Self::Acknowledge(tile, _) | Self::Abort(tile) | Self::Resume(tile) => tile,
             Self::Arrive(_, to) | Self::Repeat(_, to) => to.into(),
             Self::Lose(from, _) | Self::Delay(from, _) => from.into(),
-            Self::Transfer(_) => 1,
+            Self::Transfer(_) | Self::Forward(_) => 1,
             Self::Reply(_) | Self::GiveAway => TILE,
         }
     }
@@ -113,7 +119,10 @@ impl Model for Scenario {
             let transfers = sender == 1 && self.transfers > 0;
             if state.is_idle(sender) {
                 let tried = state.tried[sender].len();
-                if !transfers && tried < self.messages[sender].into() {
+                // The software of the sender waits while the root has its message.
+                let has_refused = state.refused().any(|payload| !state.is_delivered(payload));
+                let waits = self.forwards && (sender == 1 || has_refused);
+                if !transfers && !waits && tried < self.messages[sender].into() {
                     actions.push(Action::Send(sender));
                 }
                 match state.transferred.len() {
@@ -127,6 +136,16 @@ impl Model for Scenario {
                 }
                 let slots = state.fetched[sender].iter();
                 actions.extend(slots.map(|&slot| Action::Acknowledge(sender, slot)));
+            }
+            if sender == 1 && self.forwards && state.is_idle(1) && state.forwards < MOST_FORWARDS {
+                let refused = state
+                    .refused()
+                    .filter(|&payload| !state.is_delivered(payload));
+                actions.extend(refused.map(Action::Forward));
+                // The sender asks twice for one message, and not for one in place of another.
+                if state.refused().all(|payload| state.is_delivered(payload)) {
+                    actions.extend(state.refused().map(Action::Forward));
+                }
             }
             if state.is_enabled(sender) && state.aborts[sender] < self.aborts {
                 actions.push(Action::Abort(sender));
@@ -202,6 +221,21 @@ impl Model for Scenario {
                 state.write(1, dtu::ADDRESS, MEMORY);
                 state.write(1, dtu::SIZE, self.transfers * u64::from(PACKET));
                 state.start(1, Doing::Transfer, CommandWord::new(command, REACHES));
+            }
+            Action::Forward(payload) => {
+                let has_it = state.forwarded.iter().any(|&(other, _)| other == payload);
+                let is_new = !has_it || state.is_delivered(payload);
+                let is_careless = matches!(self.fault, Some(Fault::Untaken));
+                if is_new && !is_careless && state.take_gone() != Error::None {
+                    // The sender's unit has refused no such message.
+                    return None;
+                }
+                state.forwarded.retain(|&(other, _)| other != payload);
+                state.forwarded.push((payload, None));
+                state.forwards += 1;
+                state.prepare_forward(payload, self.answers);
+                let word = CommandWord::new(Command::Forward, SENDS);
+                state.start(1, Doing::Forward(payload), word);
             }
             Action::Fetch(tile) => {
                 let endpoint = if tile == TILE {
@@ -331,8 +365,25 @@ impl Model for Scenario {
         happens(is_dead, "a message is not confirmed", |_, state| {
             has_tried(state, Error::NoConfirmation)
         });
-        happens(self.answers, "an answer is taken", |_, state| {
-            state.answers > 1
+        happens(
+            self.answers && !self.forwards,
+            "an answer is taken",
+            |_, state| state.answers > 1,
+        );
+        happens(
+            self.forwards,
+            "a forwarded message is received",
+            |_, state| {
+                let mut received = state.received.iter();
+                received
+                    .any(|&(payload, _)| state.forwarded.contains(&(payload, Some(Error::None))))
+            },
+        );
+        happens(self.forwards, "the root comes too early", |_, state| {
+            state
+                .forwarded
+                .iter()
+                .any(|&(_, error)| error == Some(Error::Gone))
         });
         if !self.gives_away {
             properties.push(Property::always(CONSERVED, conserved));
@@ -395,6 +446,33 @@ fn switches_of_the_receiver() {
         slots: 2,
         ..CALM
     });
+}
+
+#[test]
+fn messages_that_the_root_forwards() {
+    let scenario = Scenario {
+        messages: [3, 0],
+        switches: 3,
+        kernel: false,
+        forwards: true,
+        slots: 2,
+        ..CALM
+    };
+    assert!(check(scenario.clone()) > 1_000);
+    check(Scenario {
+        answers: true,
+        messages: [1, 0],
+        ..scenario.clone()
+    });
+    // A root that forwards what it has not taken from the sender's unit makes one message two.
+    let finds = Scenario {
+        fault: Some(Fault::Untaken),
+        ..scenario
+    };
+    let checker = finds.checker();
+    let wanted = HasDiscoveries::AllOf(BTreeSet::from([ONCE]));
+    let checker = checker.finish_when(wanted).spawn_bfs().join();
+    checker.assert_any_discovery(ONCE);
 }
 
 #[test]

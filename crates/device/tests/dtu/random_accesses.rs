@@ -39,6 +39,7 @@ impl World {
             self.check_use(&before, &after, starter);
             for packet in &self.arounds[tile].sent[start..] {
                 check_transfer(packet, &after, starter);
+                check_root(packet, &after, starter, self.has_root);
             }
         }
     }
@@ -61,6 +62,7 @@ impl World {
             let away = self.away.entry((tile, number)).or_default();
             match after.wrapping_sub(before) {
                 0 => {}
+                _ if self.has_root => {}
                 u16::MAX if is_bank => away.spent += 1,
                 1 if !is_bank => {
                     let spent = away.spent.checked_sub(1);
@@ -111,6 +113,7 @@ impl World {
         let kind = packet.kind.clone();
         let (before, after) = self.act(tile, false, |unit, around| unit.packet(packet, around));
         self.counts.transferred += u64::from(matches!(kind, PacketKind::Data { .. }));
+        self.counts.of_root += u64::from(matches!(kind, PacketKind::WriteRegisters { .. }));
         let PacketKind::Message(_, message) = kind else {
             return;
         };
@@ -250,6 +253,24 @@ fn check_transfer(packet: &Packet, endpoints: &Endpoints, starter: u16) {
     assert!(allows, "{packet:?} is of no endpoint");
 }
 
+/// Registers are changed and read by the root alone, through an endpoint of the activity.
+fn check_root(packet: &Packet, endpoints: &Endpoints, starter: u16, has_root: bool) {
+    let (PacketKind::WriteRegisters { .. } | PacketKind::ReadRegisters { .. }) = &packet.kind
+    else {
+        return;
+    };
+    let allows = endpoints
+        .iter()
+        .any(|&words| match Endpoint::from_words(words) {
+            Some(Endpoint::Registers(e)) => (e.activity, e.tile) == (starter, packet.to),
+            _ => false,
+        });
+    assert!(
+        has_root && packet.from == 0 && allows,
+        "{packet:?} is not the root's"
+    );
+}
+
 /// `FLICK_DTU_ACCESSES=10000000` is the long run, in release.
 #[test]
 fn any_software_keeps_to_its_endpoints() {
@@ -274,7 +295,8 @@ fn any_software_keeps_to_its_endpoints() {
         used,
         transferred,
         came_back,
+        of_root,
     } = counts;
     let least = delivered.min(used).min(transferred).min(came_back);
-    assert!(least > enough, "{counts:?}");
+    assert!(least > enough && of_root > 0, "{counts:?}");
 }

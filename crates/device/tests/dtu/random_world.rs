@@ -1,6 +1,7 @@
 //! Two tiles with any software: random accesses by user harts and kernels.
 use flick_abi::dtu::{
-    self, Command, CommandWord, Endpoint, MemoryEndpoint, ReceiveEndpoint, SendEndpoint,
+    self, Command, CommandWord, Endpoint, MemoryEndpoint, ReceiveEndpoint, RegisterEndpoint,
+    SendEndpoint,
 };
 use flick_device::Device;
 use flick_device::dtu::{Dtu, Packet};
@@ -30,6 +31,8 @@ pub struct World {
     pub random: Pcg64Mcg,
     /// Whether kernels leave endpoints as they are. Then the credits come back at the end.
     pub is_calm: bool,
+    /// Whether tile 0 is the root, whose software may change any register and invent credits.
+    pub has_root: bool,
     pub units: Vec<Dtu>,
     pub arounds: Vec<Mock>,
     /// Packets between the tiles.
@@ -48,6 +51,7 @@ pub struct Counts {
     pub used: u64,
     pub transferred: u64,
     pub came_back: u64,
+    pub of_root: u64,
 }
 
 pub type Endpoints = Vec<[u64; 4]>;
@@ -56,18 +60,21 @@ impl World {
     pub fn new(seed: u128, counts: Counts) -> Self {
         let mut around = Mock::with_memory(MEMORY, MEMORY_SIZE as usize);
         around.tiles = (0..2).collect();
+        let has_root = seed % 4 == 2;
         let unit = |tile| {
             let mut description = description(tile);
             description.harts = HARTS;
             description.kernel = (tile == 0).then_some(2);
             description.endpoints = ENDPOINTS;
             description.packet = 64;
+            description.is_root = has_root && tile == 0;
             Dtu::new(description).unwrap()
         };
         let mut world = Self {
             // The generator takes the same numbers for seeds that differ in their low bits alone.
             random: Pcg64Mcg::new(seed.wrapping_add(1).wrapping_mul(ODD)),
             is_calm: seed % 2 == 1,
+            has_root,
             units: vec![unit(0), unit(1)],
             arounds: vec![around; 2],
             under_way: Vec::new(),
@@ -130,6 +137,7 @@ impl World {
         };
         let kind = match self.below(4) {
             0 if !self.is_calm => self.below(4) as u16,
+            _ if self.has_root && number == ENDPOINTS - 1 => 4,
             _ => number / 3,
         };
         let credits = self.below(8) as u16;
@@ -161,6 +169,7 @@ impl World {
                 address: self.address(),
                 size: 0x400 ^ self.value(),
             }),
+            4 => Endpoint::Registers(RegisterEndpoint { activity, tile }),
             _ => return [(); 4].map(|()| self.value()),
         };
         endpoint.words()
@@ -202,9 +211,12 @@ impl World {
     /// An endpoint and a slot for a command: mostly those that an activity can use.
     fn endpoint_for(&mut self, tile: usize, command: u8, activity: u16) -> (u16, u8) {
         let wanted = |words| match (Endpoint::from_words(words)?, Command::from_number(command)?) {
-            (Endpoint::Send(send), Command::Send) => Some((send.activity, 0)),
+            (Endpoint::Send(send), Command::Send | Command::Forward) => Some((send.activity, 0)),
             (Endpoint::Memory(memory), Command::Read | Command::Write) => {
                 Some((memory.activity, 0))
+            }
+            (Endpoint::Registers(registers), Command::Read | Command::Write) => {
+                Some((registers.activity, 0))
             }
             (Endpoint::Receive(receive), _) => {
                 Some((receive.activity, receive.occupied.trailing_zeros() as u8))
@@ -232,6 +244,22 @@ impl World {
         )
     }
 
+    /// The root's next command may be for registers: they are words, and some exist.
+    fn choose_registers(&mut self, tile: usize, hart: usize, endpoint: u16) {
+        let words = self.endpoints(tile).get(usize::from(endpoint)).copied();
+        if let Some(Endpoint::Registers(_)) = words.and_then(Endpoint::from_words) {
+            let offset = match self.below(4) {
+                0 => self.value(),
+                1 => dtu::gone(0) + 8 * self.below(ENDPOINTS.into()),
+                2 => dtu::slot_record(0, 0) + 8 * self.below(0x800),
+                _ => dtu::ABORT + 8 * self.below(0x240),
+            };
+            let size = 8 * self.below(6);
+            self.access(tile, hart, dtu::OFFSET, Some(offset));
+            self.access(tile, hart, dtu::SIZE, Some(size));
+        }
+    }
+
     /// A step of the software of a hart.
     pub fn software(&mut self, tile: usize, hart: usize) {
         match self.below(16) {
@@ -247,15 +275,17 @@ impl World {
                 }
             }
             5..10 => {
-                let mut command = match self.below(2) {
-                    0 => Command::Send as u8,
-                    _ => self.below(9) as u8,
+                let mut command = match self.below(4) {
+                    0 | 1 => Command::Send as u8,
+                    2 => Command::Read as u8 + self.below(2) as u8,
+                    _ => self.below(10) as u8,
                 };
                 if command == Command::Sleep as u8 && self.below(8) > 0 {
                     command = Command::Fetch as u8;
                 }
                 let activity = self.access(tile, hart, dtu::ACTIVITY, None) as u16;
                 let (endpoint, slot) = self.endpoint_for(tile, command, activity);
+                self.choose_registers(tile, hart, endpoint);
                 let word = CommandWord {
                     command,
                     endpoint,

@@ -77,6 +77,7 @@ fn make(kind: u8) -> (Subject, &'static [u64]) {
                 cycle: 1_000_000,
                 harts: 3,
                 kernel: Some(2),
+                is_root: true,
             };
             let places = &[0, 0, 0x1000, 0x1100, 0x2000, 0x2040, 0x2080];
             (

@@ -29,6 +29,7 @@ pub fn description(tile: u16, harts: usize) -> DtuDescription {
         cycle: 1_000_000,
         harts,
         kernel: (harts != 0).then_some(0),
+        is_root: false,
     }
 }
 

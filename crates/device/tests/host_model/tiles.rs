@@ -44,6 +44,7 @@ fn description(tile: usize, harts: usize) -> DtuDescription {
         cycle: 1000,
         harts,
         kernel: (harts != 0).then_some(KERNEL),
+        is_root: false,
     }
 }
 

@@ -177,7 +177,7 @@ impl Driver {
             false => read_kernel(kernel)?,
         };
         let mut systems = System::all(&description).map_err(|error| error.to_string())?;
-        let boards = boards_of(&systems, &description.links, vec![], Some(host));
+        let boards = boards_of(&systems, &description, vec![], Some(host));
         // The machine lives as long as the process.
         let boards = Box::leak(Box::new(boards.map_err(|error| error.to_string())?));
         let files = Files {

@@ -167,7 +167,7 @@ fn the_shipped_cluster_machine_runs_whole() {
     let description = machine::Machine::load("mppa256", &settings).unwrap();
     assert_eq!(description.missing(), []);
     let mut systems = System::all(&description).unwrap();
-    let boards = boards_of(&systems, &description.links, vec![], None).unwrap();
+    let boards = boards_of(&systems, &description, vec![], None).unwrap();
     // Each hart of each tile adds to a word of its tile; the last hart of a tile ends the machine.
     let firmware = bare_assembly::build(
         "mppa256",

@@ -340,6 +340,8 @@ pub struct Dtu {
     pub cycles: f64,
     /// Femtoseconds of a cycle.
     pub period: f64,
+    /// Whether it reaches the registers of all other units.
+    pub is_root: bool,
     /// See [`Tile::line`].
     pub line: usize,
 }

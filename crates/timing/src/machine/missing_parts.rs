@@ -55,6 +55,12 @@ impl Machine {
         self.tiles.iter().position(is_host)
     }
 
+    /// The tiles of harts, which have the first numbers.
+    pub fn tiles_of_harts(&self) -> usize {
+        let is_of_harts = |tile: &&Tile| tile.kind == TileKind::Harts;
+        self.tiles.iter().take_while(is_of_harts).count()
+    }
+
     /// What this version lacks to run the machine, in the order of the file.
     pub fn missing(&self) -> Vec<Missing> {
         let mut missing: Vec<Missing> = Vec::new();
@@ -76,13 +82,15 @@ impl Machine {
                 }
             };
             match &tile.kind {
-                TileKind::Harts if host.is_some_and(|host| host < number) => {
-                    add(tile.line, "a tile of harts behind the bridge to the host");
+                TileKind::Harts if number >= self.tiles_of_harts() => {
+                    add(tile.line, "a tile of harts behind tiles of other kinds");
                     has_harts = true;
                 }
                 TileKind::Harts => has_harts = true,
-                TileKind::Accelerator(part) => add(part.line, "accelerators"),
-                TileKind::Memory => add(tile.line, "tiles of memory"),
+                TileKind::Accelerator(part) if !part.is_stream => {
+                    add(part.line, "accelerators of requests");
+                }
+                TileKind::Accelerator(_) | TileKind::Memory => {}
                 TileKind::Host(part) if host != Some(number) => {
                     add(part.line, "a second bridge to the host");
                 }

@@ -364,6 +364,7 @@ fn dtu(mut table: Table<'_>, clock: Option<f64>) -> Result<Dtu, Error> {
         packet: table.quantity_or("packet", &SIZE, 1024.0)? as u64,
         cycles: table.number_or("cycles", (0.0, 1e6), 0.0)?,
         period: period(&mut table, clock)?,
+        is_root: table.flag("root")?,
     };
     if !table.lacks() && dtu.message <= HEADER_SIZE as u64 {
         let why = "a message has a header of 24 bytes";

@@ -1,0 +1,292 @@
+//! A tile with an accelerator, its communication unit, and the module that runs the accelerator's logic on streams
+//! (`docs/accelerators.md`). The module is a state machine: it asks servers for pieces of files, reads blocks into
+//! the local memory, lets the logic compute, and writes the output. No processor is in the way.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `mod.rs` | the tile as a device: registers, memory, snapshots |
+//! | `module.rs` | the steps of the module |
+//! | `stream.rs` | the state of a stream, as a kernel saves it |
+//! | `logic.rs` | what an accelerator computes: the trait for users |
+//! | `functions/` | accelerators that come with Flick |
+pub mod functions;
+mod logic;
+mod module;
+mod stream;
+
+use flick_abi::accelerator::{self, BUFFERS, CONTEXT, CONTEXT_WORDS, Control, Status};
+use serde::{Deserialize, Serialize};
+
+use crate::device::{
+    BadState, Bytes, Device, Finish, Refused, Surroundings, Time, check_state, load_state,
+    save_state,
+};
+use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
+pub use logic::{Accelerator, Computed};
+use stream::Stream;
+
+/// The first address of the buffers for messages.
+const FIRST_BUFFER: u64 = accelerator::ANSWERS_BUFFER;
+/// The token of the end of a computation, and that of another try. They are none of the unit's.
+const COMPUTED: u32 = 1 << 16;
+const AGAIN: u32 = COMPUTED + 1;
+
+/// What the tile has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcceleratorDescription {
+    /// Bytes of a block.
+    pub block: u64,
+    /// Bytes of the local memory, which begins at address 0.
+    pub memory: u64,
+    /// Picoseconds of a block.
+    pub time: Time,
+    /// Femtoseconds of a cycle.
+    pub cycle: u64,
+}
+
+/// What can change besides the unit and the memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct State {
+    /// The number of a [`Status`].
+    status: u8,
+    is_pushed: bool,
+    fault: u8,
+    /// A kernel wants the module to stop.
+    stops: bool,
+    stream: Stream,
+    step: module::Step,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            status: Status::Idle as u8,
+            is_pushed: false,
+            fault: 0,
+            stops: false,
+            stream: Stream::default(),
+            step: module::Step::default(),
+        }
+    }
+}
+
+/// The tile.
+pub struct AcceleratorTile {
+    unit: Dtu,
+    description: AcceleratorDescription,
+    logic: Box<dyn Accelerator>,
+    state: State,
+    buffers: Vec<u8>,
+}
+
+impl AcceleratorTile {
+    /// The tile with this unit. Its only bank is the module's.
+    pub fn new(
+        unit: DtuDescription,
+        description: AcceleratorDescription,
+        logic: Box<dyn Accelerator>,
+    ) -> Result<Self, BadDtu> {
+        let unit = DtuDescription {
+            harts: 1,
+            kernel: None,
+            is_root: false,
+            ..unit
+        };
+        Ok(Self {
+            unit: Dtu::new(unit)?,
+            description,
+            logic,
+            state: State::default(),
+            buffers: vec![0; BUFFERS],
+        })
+    }
+
+    /// What the module does.
+    fn is_running(&self) -> bool {
+        self.state.status == Status::Runs as u8
+    }
+
+    /// Lets the unit do something, and the module what follows.
+    fn with_unit(
+        &mut self,
+        around: &mut dyn Surroundings,
+        f: impl FnOnce(&mut Dtu, &mut dyn Surroundings),
+    ) {
+        self.on_unit(around, f);
+        self.go_on(around);
+    }
+
+    fn on_unit<R>(
+        &mut self,
+        around: &mut dyn Surroundings,
+        f: impl FnOnce(&mut Dtu, &mut dyn Surroundings) -> R,
+    ) -> R {
+        let mut inside = Inside {
+            around,
+            buffers: &mut self.buffers,
+            state: &mut self.state,
+        };
+        f(&mut self.unit, &mut inside)
+    }
+}
+
+impl State {
+    /// A register as the root reads it.
+    fn register(&self, offset: u64) -> u64 {
+        match offset {
+            accelerator::STATUS => self.status.into(),
+            accelerator::INPUT => self.is_pushed.into(),
+            accelerator::FAULT => self.fault.into(),
+            accelerator::BLOCKS => self.stream.blocks,
+            _ => context_word(offset).map_or(0, |word| self.stream.words()[word]),
+        }
+    }
+
+    /// The root writes a register. What is a module's state is taken only while it is not running.
+    fn set_register(&mut self, offset: u64, value: u64) {
+        let runs = self.status == Status::Runs as u8;
+        match offset {
+            accelerator::CONTROL => match Control::from_number(value) {
+                Some(Control::Start) if !runs => {
+                    *self = Self {
+                        status: Status::Runs as u8,
+                        is_pushed: self.is_pushed,
+                        ..Self::default()
+                    };
+                }
+                Some(Control::Stop) if runs => self.stops = true,
+                Some(Control::Continue) if !runs => {
+                    (self.status, self.stops) = (Status::Runs as u8, false);
+                    self.step = module::Step::default();
+                }
+                _ => {}
+            },
+            accelerator::INPUT if !runs => self.is_pushed = value & 1 != 0,
+            _ if runs => {}
+            _ => {
+                if let Some(word) = context_word(offset) {
+                    self.stream.set_word(word, value);
+                }
+            }
+        }
+    }
+}
+
+/// The word of the context at an offset.
+fn context_word(offset: u64) -> Option<usize> {
+    let word = usize::try_from(offset.checked_sub(CONTEXT)? / 8).ok()?;
+    (word < CONTEXT_WORDS).then_some(word)
+}
+
+/// What the unit reaches: the buffers for messages, the local memory, and the module's registers.
+struct Inside<'a> {
+    around: &'a mut dyn Surroundings,
+    buffers: &'a mut [u8],
+    state: &'a mut State,
+}
+
+/// The bytes of the buffers at an address.
+fn buffer(buffers: &mut [u8], address: u64, size: usize) -> Option<&mut [u8]> {
+    let start = usize::try_from(address.checked_sub(FIRST_BUFFER)?).ok()?;
+    buffers.get_mut(start..start.checked_add(size)?)
+}
+
+impl Surroundings for Inside<'_> {
+    fn now(&self) -> Time {
+        self.around.now()
+    }
+
+    fn set_source(&mut self, source: u32, level: bool) {
+        self.around.set_source(source, level);
+    }
+
+    // The tile has no harts.
+    fn set_hart_line(&mut self, _: usize, _: u32, _: bool) {}
+
+    fn schedule(&mut self, token: u32, at: Time) {
+        self.around.schedule(token, at);
+    }
+
+    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
+        match buffer(self.buffers, address, bytes.len()) {
+            Some(from) => bytes.copy_from_slice(from),
+            None => self.around.read_memory(address, bytes)?,
+        }
+        Ok(())
+    }
+
+    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
+        match buffer(self.buffers, address, bytes.len()) {
+            Some(to) => to.copy_from_slice(bytes),
+            None => self.around.write_memory(address, bytes)?,
+        }
+        Ok(())
+    }
+
+    fn read_register(&mut self, offset: u64) -> Result<u64, Refused> {
+        Ok(self.state.register(offset))
+    }
+
+    fn write_register(&mut self, offset: u64, value: u64) -> Result<(), Refused> {
+        self.state.set_register(offset, value);
+        Ok(())
+    }
+
+    fn output(&mut self, bytes: &[u8]) {
+        self.around.output(bytes);
+    }
+
+    fn finish(&mut self, how: Finish) {
+        self.around.finish(how);
+    }
+
+    fn send(&mut self, packet: Packet) -> bool {
+        self.around.send(packet)
+    }
+}
+
+impl Device for AcceleratorTile {
+    // No hart is in the tile that could reach its registers.
+    fn read(&mut self, _: u64, _: u32, _: &mut dyn Surroundings) -> Result<u64, Refused> {
+        Err(Refused)
+    }
+
+    fn write(&mut self, _: u64, _: u32, _: u64, _: &mut dyn Surroundings) -> Result<(), Refused> {
+        Err(Refused)
+    }
+
+    fn event(&mut self, token: u32, around: &mut dyn Surroundings) {
+        match token {
+            COMPUTED => self.has_computed(around),
+            AGAIN => self.tries_again(around),
+            _ => self.with_unit(around, |unit, inside| unit.event(token, inside)),
+        }
+    }
+
+    fn packet(&mut self, packet: Packet, around: &mut dyn Surroundings) {
+        self.with_unit(around, |unit, inside| unit.packet(packet, inside));
+    }
+
+    fn reset(&mut self) {
+        self.unit.reset();
+        self.state = State::default();
+        self.buffers.fill(0);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let buffers = Bytes(self.buffers.clone());
+        save_state(&(Bytes(self.unit.save()), &self.state, buffers))
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
+        const DEVICE: &str = "accelerator";
+        let (unit, state, buffers): (Bytes, State, Bytes) = load_state(DEVICE, state)?;
+        let is_known = state.status <= Status::Failed as u8;
+        check_state(DEVICE, is_known, "a status that it does not have")?;
+        let fits = buffers.0.len() == BUFFERS && self.is_possible(&state);
+        check_state(DEVICE, fits, "its buffers are of another tile")?;
+        self.unit.load(&unit.0)?;
+        (self.state, self.buffers) = (state, buffers.0);
+        Ok(())
+    }
+}

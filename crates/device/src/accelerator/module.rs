@@ -1,0 +1,446 @@
+//! The steps of the module: commands for the unit, messages, and computations.
+use flick_abi::accelerator::{
+    ANSWERS, ANSWERS_BUFFER, INPUT_DATA, INPUT_REQUESTS, LOG2_SLOT, OUTGOING, OUTPUT_DATA,
+    OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, Status,
+};
+use flick_abi::card;
+use flick_abi::dtu::{self, Command, CommandWord, Error, HEADER_SIZE, Header, Outcome};
+use flick_abi::file_protocol::{ANSWER_SIZE, Answer, Operation, REQUEST_SIZE, Request};
+use serde::{Deserialize, Serialize};
+
+use super::stream::{PendingAnswer, Phase, Piece};
+use super::{AGAIN, AcceleratorTile, COMPUTED, FIRST_BUFFER, State};
+use crate::device::{Device, Refused, Surroundings, Time};
+
+/// Cycles until an answer is tried again whose receiver is suspended.
+const PAUSE: u64 = 1000;
+
+/// What runs in a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) enum Step {
+    /// Nothing: the phase begins, or waits for a message.
+    #[default]
+    Begins,
+    /// The phase's command.
+    Runs,
+    /// A message is fetched.
+    Fetches,
+    /// An answer with this label and these words is acknowledged.
+    Acknowledges(u64, [u64; 3]),
+    /// The logic computes.
+    Computes,
+    /// Time passes before a command is made again.
+    Pauses,
+}
+
+impl AcceleratorTile {
+    /// Goes on until the module waits for a command, a message or time.
+    pub(super) fn go_on(&mut self, around: &mut dyn Surroundings) {
+        while self.is_running() {
+            let goes_on = match self.state.step {
+                Step::Computes | Step::Pauses => false,
+                Step::Begins if self.state.stops && self.state.stream.phase.is_stable() => {
+                    self.end_with(Status::Stopped);
+                    false
+                }
+                Step::Begins => self.begin(around),
+                Step::Runs | Step::Fetches | Step::Acknowledges(..) => self.outcome(around),
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// The time of the logic is over.
+    pub(super) fn has_computed(&mut self, around: &mut dyn Surroundings) {
+        if self.is_running() && self.state.step == Step::Computes {
+            self.go_to(Phase::Output);
+            self.go_on(around);
+        }
+    }
+
+    /// The time has come to make a command again.
+    pub(super) fn tries_again(&mut self, around: &mut dyn Surroundings) {
+        if self.is_running() && self.state.step == Step::Pauses {
+            self.state.step = Step::Begins;
+            self.go_on(around);
+        }
+    }
+
+    /// Whether a saved state can be this tile's.
+    pub(super) fn is_possible(&self, state: &State) -> bool {
+        let memory = self.description.memory;
+        let stream = &state.stream;
+        let sizes = [stream.filled, stream.computed, stream.written];
+        sizes.iter().all(|&size| size <= memory) && stream.granted <= memory
+    }
+
+    fn go_to(&mut self, phase: Phase) {
+        self.state.stream.phase = phase;
+        self.state.step = Step::Begins;
+    }
+
+    fn end_with(&mut self, status: Status) {
+        self.state.status = status as u8;
+    }
+
+    fn fail(&mut self, error: u64) {
+        self.state.fault = error.clamp(1, 255) as u8;
+        self.end_with(Status::Failed);
+    }
+
+    /// Begins a phase. False: it waits.
+    fn begin(&mut self, around: &mut dyn Surroundings) -> bool {
+        let block = self.description.block;
+        let is_pushed = self.state.is_pushed;
+        let stream = &mut self.state.stream;
+        match stream.phase {
+            Phase::Input if stream.is_last || stream.filled >= block => self.go_to(Phase::Compute),
+            Phase::Input if is_pushed => self.go_to(Phase::Request),
+            Phase::Input if stream.input.left > 0 => self.go_to(Phase::Read),
+            Phase::Input => self.go_to(Phase::AskInput),
+            Phase::AskInput => self.ask(INPUT_REQUESTS, Operation::NextIn, 0, around),
+            Phase::Read => {
+                let size = stream.input.left.min(block.saturating_sub(stream.filled));
+                let (offset, address) = (stream.input.offset, stream.filled);
+                let word = CommandWord::new(Command::Read, INPUT_DATA);
+                self.transfer(word, offset, address, size, around);
+            }
+            Phase::Request => return self.fetch(REQUESTS, around),
+            Phase::Grant => self.grant(around),
+            Phase::Compute => self.compute(around),
+            Phase::Output if stream.written < stream.computed && stream.output.left > 0 => {
+                self.go_to(Phase::Write);
+            }
+            Phase::Output if stream.written < stream.computed => match stream.has_asked {
+                true => self.go_to(Phase::OutputAnswer),
+                false => self.go_to(Phase::AskOutput),
+            },
+            Phase::Output => self.next_block(),
+            Phase::AskOutput => self.ask(OUTPUT_REQUESTS, Operation::NextOut, 0, around),
+            Phase::Write => {
+                let size = stream.output.left.min(stream.computed - stream.written);
+                let (offset, address) = (stream.output.offset, stream.written);
+                let word = CommandWord::new(Command::Write, OUTPUT_DATA);
+                self.transfer(word, offset, address, size, around);
+            }
+            Phase::Commit => {
+                let used = stream.output.size - stream.output.left;
+                self.ask(OUTPUT_REQUESTS, Operation::Commit, used, around);
+            }
+            Phase::End => self.ask(OUTPUT_REQUESTS, Operation::End, 0, around),
+            Phase::InputAnswer | Phase::OutputAnswer | Phase::CommitAnswer | Phase::EndAnswer => {
+                return self.fetch(ANSWERS, around);
+            }
+        }
+        true
+    }
+
+    /// The output of a block has been written. Who gets it learns that by the request for the next piece, which is
+    /// sent at once: so the next accelerator of a chain computes while this one does.
+    fn next_block(&mut self) {
+        let stream = &mut self.state.stream;
+        let is_used_up = stream.output.size > 0 && stream.output.left == 0;
+        let next = match (stream.is_last, stream.pending) {
+            (true, _) if stream.has_asked => Phase::OutputAnswer,
+            (true, _) if stream.output.size > 0 => Phase::Commit,
+            (true, _) => Phase::End,
+            (false, _) if is_used_up && !stream.has_asked => Phase::AskOutput,
+            (false, Some(_)) => Phase::Grant,
+            (false, None) => Phase::Input,
+        };
+        if matches!(next, Phase::Grant | Phase::Input) {
+            (stream.filled, stream.computed, stream.written) = (0, 0, 0);
+        }
+        self.go_to(next);
+    }
+
+    /// The logic computes what is in the local memory.
+    fn compute(&mut self, around: &mut dyn Surroundings) {
+        let mut memory = vec![0; self.description.memory as usize];
+        if around.read_memory(0, &mut memory).is_err() {
+            return self.fail(card::Error::BadAddress as u64);
+        }
+        let stream = &mut self.state.stream;
+        let size = (stream.filled as usize).min(memory.len());
+        let computed = self.logic.block(&mut memory, size, stream.is_last);
+        if computed.size > memory.len() || around.write_memory(0, &memory).is_err() {
+            return self.fail(card::Error::BadAddress as u64);
+        }
+        stream.computed = computed.size as u64;
+        stream.blocks += 1;
+        let time = match computed.cycles {
+            Some(cycles) => self.cycles(cycles),
+            None if size == 0 => 0,
+            None => self.description.time,
+        };
+        self.state.step = Step::Computes;
+        around.schedule(COMPUTED, around.now().saturating_add(time));
+    }
+
+    fn cycles(&self, cycles: u64) -> Time {
+        let time = u128::from(cycles) * u128::from(self.description.cycle) / 1000;
+        Time::try_from(time).unwrap_or(Time::MAX)
+    }
+
+    /// Answers who writes into the local memory.
+    fn grant(&mut self, around: &mut dyn Surroundings) {
+        let block = self.description.block;
+        let stream = &mut self.state.stream;
+        let Some(slot) = stream.pending else {
+            return self.go_to(Phase::Request);
+        };
+        let free = block.saturating_sub(stream.filled);
+        let answer = match stream.answer {
+            PendingAnswer::Grant => Answer {
+                error: 0,
+                offset: stream.filled,
+                length: free,
+            },
+            PendingAnswer::Done => Answer::default(),
+            PendingAnswer::Invalid => Answer {
+                error: card::Error::Invalid as u64,
+                ..Answer::default()
+            },
+        };
+        stream.granted = answer.length;
+        let word = CommandWord::new(Command::Reply, REQUESTS).with_slot(slot);
+        self.send(word, &answer.bytes(), around);
+    }
+
+    /// Sends a request to a server.
+    fn ask(
+        &mut self,
+        endpoint: u16,
+        operation: Operation,
+        first: u64,
+        around: &mut dyn Surroundings,
+    ) {
+        let request = Request {
+            first,
+            ..Request::new(operation)
+        };
+        let word = CommandWord::new(Command::Send, endpoint).with_answer(ANSWERS);
+        self.write_unit(dtu::LABEL, operation as u64, around);
+        self.send(word, &request.bytes(), around);
+    }
+
+    fn send(&mut self, word: CommandWord, bytes: &[u8], around: &mut dyn Surroundings) {
+        let start = (OUTGOING - FIRST_BUFFER) as usize;
+        self.buffers[start..start + bytes.len()].copy_from_slice(bytes);
+        self.transfer(word, 0, OUTGOING, bytes.len() as u64, around);
+    }
+
+    fn transfer(
+        &mut self,
+        word: CommandWord,
+        offset: u64,
+        address: u64,
+        size: u64,
+        around: &mut dyn Surroundings,
+    ) {
+        for (register, value) in [
+            (dtu::ADDRESS, address),
+            (dtu::SIZE, size),
+            (dtu::OFFSET, offset),
+        ] {
+            self.write_unit(register, value, around);
+        }
+        self.state.step = Step::Runs;
+        self.write_unit(dtu::COMMAND, word.bits(), around);
+    }
+
+    fn write_unit(&mut self, register: u64, value: u64, around: &mut dyn Surroundings) {
+        self.on_unit(around, |unit, inside| {
+            // Registers of page 0 take writes of 8 bytes.
+            let _: Result<(), Refused> = unit.write(register, 8, value, inside);
+        });
+    }
+
+    fn read_unit(&mut self, register: u64, around: &mut dyn Surroundings) -> u64 {
+        let read = self.on_unit(around, |unit, inside| unit.read(register, 8, inside));
+        read.unwrap_or(0)
+    }
+
+    /// Fetches a message. False: there is none yet.
+    fn fetch(&mut self, endpoint: u16, around: &mut dyn Surroundings) -> bool {
+        let has_message = self.read_unit(dtu::EVENTS, around) >> endpoint & 1 != 0;
+        if has_message {
+            self.state.step = Step::Fetches;
+            let word = CommandWord::new(Command::Fetch, endpoint);
+            self.write_unit(dtu::COMMAND, word.bits(), around);
+        }
+        has_message
+    }
+
+    /// What follows a command that has ended. False: it runs.
+    fn outcome(&mut self, around: &mut dyn Surroundings) -> bool {
+        if self.read_unit(dtu::COMMAND, around) != 0 {
+            return false;
+        }
+        let result = Outcome::from_bits(self.read_unit(dtu::RESULT, around)).result();
+        match (self.state.step, result) {
+            // A kernel has aborted it, or something else is in the way of its packets.
+            (_, Err(Error::Aborted)) | (Step::Runs, Err(Error::NoCredits | Error::NoSpace)) => {
+                self.pause(around);
+            }
+            (Step::Runs, Err(Error::Gone)) if self.state.stream.phase == Phase::Grant => {
+                self.pause(around);
+            }
+            (_, Err(error)) => self.fail(error as u64),
+            (Step::Fetches, Ok(0)) => self.state.step = Step::Begins,
+            (Step::Fetches, Ok(at)) if self.state.stream.phase == Phase::Request => {
+                self.take_request(at);
+            }
+            (Step::Fetches, Ok(at)) => self.take_answer(at, around),
+            (Step::Acknowledges(label, [error, offset, length]), Ok(_)) => {
+                let answer = Answer {
+                    error,
+                    offset,
+                    length,
+                };
+                self.follow_answer(Operation::from_number(label), answer);
+            }
+            (_, Ok(_)) => self.has_run(),
+        }
+        true
+    }
+
+    /// The phase begins again a little later.
+    fn pause(&mut self, around: &mut dyn Surroundings) {
+        self.state.step = Step::Pauses;
+        around.schedule(AGAIN, around.now().saturating_add(self.cycles(PAUSE)));
+    }
+
+    /// The command of the phase has ended without an error.
+    fn has_run(&mut self) {
+        let block = self.description.block;
+        let stream = &mut self.state.stream;
+        let next = match stream.phase {
+            Phase::AskInput => Phase::InputAnswer,
+            Phase::Read => {
+                let size = stream.input.left.min(block.saturating_sub(stream.filled));
+                stream.input.advance(size);
+                stream.filled += size;
+                Phase::Input
+            }
+            Phase::Grant => {
+                stream.pending = None;
+                Phase::Input
+            }
+            Phase::AskOutput => {
+                stream.has_asked = true;
+                Phase::Output
+            }
+            Phase::Write => {
+                let size = stream.output.left.min(stream.computed - stream.written);
+                stream.output.advance(size);
+                stream.written += size;
+                Phase::Output
+            }
+            Phase::Commit => Phase::CommitAnswer,
+            Phase::End => Phase::EndAnswer,
+            other => other,
+        };
+        self.go_to(next);
+    }
+
+    /// The label and the payload of the message at an address of a buffer, and its slot. What a short message lacks
+    /// is 0.
+    fn payload<const N: usize>(&self, at: u64, buffer: u64) -> Option<(u64, [u8; N], u8)> {
+        let start = usize::try_from(at.checked_sub(FIRST_BUFFER)?).ok()?;
+        let message = self
+            .buffers
+            .get(start..start.checked_add(HEADER_SIZE + N)?)?;
+        let (header, payload) = message.split_first_chunk::<HEADER_SIZE>()?;
+        let header = Header::from_bytes(header);
+        let size = usize::from(header.size).min(N);
+        let mut bytes = [0; N];
+        bytes[..size].copy_from_slice(&payload[..size]);
+        let slot = (at.checked_sub(buffer)? >> LOG2_SLOT) as u8;
+        Some((header.label, bytes, slot))
+    }
+
+    fn take_answer(&mut self, at: u64, around: &mut dyn Surroundings) {
+        let Some((label, bytes, slot)) = self.payload::<ANSWER_SIZE>(at, ANSWERS_BUFFER) else {
+            return self.fail(card::Error::Invalid as u64);
+        };
+        let Answer {
+            error,
+            offset,
+            length,
+        } = Answer::from_bytes(&bytes);
+        self.state.step = Step::Acknowledges(label, [error, offset, length]);
+        let word = CommandWord::new(Command::Acknowledge, ANSWERS).with_slot(slot);
+        self.write_unit(dtu::COMMAND, word.bits(), around);
+    }
+
+    /// An answer has come. The one for output may come while the module waits for that for input.
+    fn follow_answer(&mut self, asked: Option<Operation>, answer: Answer) {
+        if answer.error != 0 {
+            return self.fail(answer.error);
+        }
+        let stream = &mut self.state.stream;
+        let (phase, next) = match asked {
+            Some(Operation::NextIn) => {
+                stream.input = Piece::new(answer.offset, answer.length);
+                stream.is_last = answer.length == 0;
+                (Phase::InputAnswer, Phase::Input)
+            }
+            // A server that has no room says so by an error.
+            Some(Operation::NextOut) if answer.length == 0 => {
+                return self.fail(card::Error::NoMemory as u64);
+            }
+            Some(Operation::NextOut) => {
+                stream.output = Piece::new(answer.offset, answer.length);
+                stream.has_asked = false;
+                (Phase::OutputAnswer, Phase::Output)
+            }
+            Some(Operation::Commit) => (Phase::CommitAnswer, Phase::End),
+            Some(Operation::End) => return self.end_with(Status::Ended),
+            _ => return self.fail(card::Error::Invalid as u64),
+        };
+        let next = if stream.phase == phase {
+            next
+        } else {
+            stream.phase
+        };
+        self.go_to(next);
+    }
+
+    /// A request of who writes into the local memory.
+    fn take_request(&mut self, at: u64) {
+        let Some((_, bytes, slot)) = self.payload::<REQUEST_SIZE>(at, REQUESTS_BUFFER) else {
+            return self.fail(card::Error::Invalid as u64);
+        };
+        let block = self.description.block;
+        let stream = &mut self.state.stream;
+        stream.pending = Some(slot);
+        let request = Request::from_bytes(&bytes);
+        let operation = request.map(|request| request.operation);
+        // Each request is about the piece that was granted before.
+        let granted = std::mem::take(&mut stream.granted);
+        stream.answer = match (operation, request) {
+            (Some(Operation::NextOut), _) => {
+                stream.filled += granted;
+                PendingAnswer::Grant
+            }
+            (Some(Operation::Commit), Some(request)) => {
+                stream.filled += request.first.min(granted);
+                PendingAnswer::Done
+            }
+            (Some(Operation::End), _) => {
+                stream.is_last = true;
+                PendingAnswer::Done
+            }
+            _ => {
+                stream.granted = granted;
+                PendingAnswer::Invalid
+            }
+        };
+        // A full block is computed before another one is granted.
+        let waits = stream.answer == PendingAnswer::Grant && stream.filled >= block;
+        self.go_to(if waits { Phase::Compute } else { Phase::Grant });
+    }
+}

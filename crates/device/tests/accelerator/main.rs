@@ -1,0 +1,3 @@
+//! Tiles with accelerators, the tile of a root that sets them up and serves files, and the links between them.
+mod chains;
+mod world;

@@ -1,0 +1,353 @@
+//! Tiles and links. Tile 0 has a root with software of this test: it sets units up, and answers requests.
+use std::collections::BTreeMap;
+
+use flick_abi::accelerator::{
+    ANSWERS, ANSWERS_BUFFER, ANSWERS_SLOTS, CONTROL, Control, INPUT, INPUT_DATA, INPUT_REQUESTS,
+    Input, LOG2_SLOT, OUTPUT_DATA, OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, REQUESTS_SLOTS,
+    STATUS,
+};
+use flick_abi::dtu::{
+    self, ACCELERATOR_REGISTERS, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Header,
+    MemoryEndpoint, Outcome, ReceiveEndpoint, RegisterEndpoint, SendEndpoint,
+};
+use flick_abi::file_protocol::{Answer, REQUEST_SIZE, Request};
+use flick_device::accelerator::{Accelerator, AcceleratorDescription, AcceleratorTile};
+use flick_device::dtu::{Dtu, DtuDescription, Packet};
+use flick_device::mock::Mock;
+use flick_device::{Device, Time};
+
+/// The root's memory, in which files are.
+pub const MEMORY: u64 = 0x8000_0000;
+const MEMORY_SIZE: usize = 0x10_0000;
+/// The local memory of an accelerator, and a block.
+pub const LOCAL: u64 = 4096;
+pub const BLOCK: u64 = 2048;
+/// Picoseconds of a command, of a link, and of a block.
+pub const COMMAND: Time = 3_000;
+pub const LATENCY: Time = 10_000;
+pub const BYTE: Time = 62;
+pub const COMPUTE: Time = 5_856_000;
+/// The root's activity, and that of each accelerator.
+const ROOT: u16 = 1;
+pub const ACTIVITY: u16 = 7;
+/// The root's endpoint for requests, and where the buffers of its software are.
+const SERVES: u16 = 2;
+const SLOTS: u64 = MEMORY + 0xf_0000;
+const SCRATCH: u64 = MEMORY + 0xf_8000;
+/// The root's endpoints to the registers and the memory of tiles, by tile.
+const REGISTERS: u16 = 10;
+const MEMORIES: u16 = 20;
+
+pub struct World {
+    root: Dtu,
+    pub accelerators: Vec<AcceleratorTile>,
+    pub arounds: Vec<Mock>,
+    pub now: Time,
+    under_way: BTreeMap<(Time, u64), Packet>,
+    sent: u64,
+    free: BTreeMap<(u16, u16), Time>,
+}
+
+/// A request that the root has fetched.
+pub struct Asked {
+    pub label: u64,
+    pub request: Request,
+    slot: u8,
+}
+
+fn unit(tile: usize) -> DtuDescription {
+    DtuDescription {
+        tile: tile as u16,
+        endpoints: 32,
+        slots: 32,
+        message: 512,
+        packet: 1024,
+        command: COMMAND,
+        cycle: 1_000_000,
+        harts: 1,
+        kernel: (tile == 0).then_some(0),
+        is_root: tile == 0,
+    }
+}
+
+impl World {
+    /// Tiles with these accelerators, from tile 1 on.
+    pub fn new(logics: Vec<Box<dyn Accelerator>>) -> Self {
+        let tiles = logics.len() + 1;
+        let description = AcceleratorDescription {
+            block: BLOCK,
+            memory: LOCAL,
+            time: COMPUTE,
+            cycle: 1_000_000,
+        };
+        let linked = (0..tiles as u16).collect();
+        let mut arounds = vec![Mock::with_memory(0, LOCAL as usize); tiles];
+        arounds[0] = Mock::with_memory(MEMORY, MEMORY_SIZE);
+        arounds
+            .iter_mut()
+            .for_each(|around| around.tiles.clone_from(&linked));
+        let accelerators = logics
+            .into_iter()
+            .enumerate()
+            .map(|(n, logic)| AcceleratorTile::new(unit(n + 1), description, logic).unwrap());
+        let mut world = Self {
+            root: Dtu::new(unit(0)).unwrap(),
+            accelerators: accelerators.collect(),
+            arounds,
+            now: 0,
+            under_way: BTreeMap::new(),
+            sent: 0,
+            free: BTreeMap::new(),
+        };
+        world.write(dtu::current(0), ROOT.into());
+        world.set_own(
+            SERVES,
+            Endpoint::Receive(ReceiveEndpoint::new(ROOT, SLOTS, 8, 8)),
+        );
+        for tile in 1..tiles as u16 {
+            let registers = RegisterEndpoint {
+                activity: ROOT,
+                tile,
+            };
+            world.set_own(REGISTERS + tile, Endpoint::Registers(registers));
+            let memory = MemoryEndpoint {
+                activity: ROOT,
+                can_read: true,
+                can_write: true,
+                tile,
+                address: 0,
+                size: u64::MAX,
+            };
+            world.set_own(MEMORIES + tile, Endpoint::Memory(memory));
+            let answers = ReceiveEndpoint::new(ACTIVITY, ANSWERS_BUFFER, LOG2_SLOT, ANSWERS_SLOTS);
+            world.set_up(tile, ANSWERS, Endpoint::Receive(answers));
+            let requests =
+                ReceiveEndpoint::new(ACTIVITY, REQUESTS_BUFFER, LOG2_SLOT, REQUESTS_SLOTS);
+            world.set_up(tile, REQUESTS, Endpoint::Receive(requests));
+            world.set_registers(tile, dtu::current(0), &[ACTIVITY.into()]);
+        }
+        world
+    }
+
+    /// Input comes from the root, in a file at an address, or from whoever writes it.
+    pub fn set_input(&mut self, tile: u16, input: Input, file: (u64, u64)) {
+        self.set_registers(tile, ACCELERATOR_REGISTERS + INPUT, &[input as u64]);
+        self.set_up(tile, INPUT_REQUESTS, to_root(INPUT_REQUESTS));
+        self.set_up(tile, INPUT_DATA, memory(0, file.0, file.1));
+    }
+
+    /// Output goes to the root's file, or to another accelerator.
+    pub fn set_output(&mut self, tile: u16, to: Result<u16, (u64, u64)>) {
+        let (requests, data) = match to {
+            Err((address, size)) => (to_root(OUTPUT_REQUESTS), memory(0, address, size)),
+            Ok(next) => {
+                let send = SendEndpoint {
+                    activity: ACTIVITY,
+                    tile: next,
+                    endpoint: REQUESTS,
+                    receiver: ACTIVITY,
+                    label: 0,
+                    credits: 1,
+                    most_credits: 1,
+                    log2_message: LOG2_SLOT,
+                };
+                (Endpoint::Send(send), memory(next, 0, BLOCK))
+            }
+        };
+        self.set_up(tile, OUTPUT_REQUESTS, requests);
+        self.set_up(tile, OUTPUT_DATA, data);
+    }
+
+    pub fn control(&mut self, tile: u16, control: Control) {
+        self.set_registers(tile, ACCELERATOR_REGISTERS + CONTROL, &[control as u64]);
+    }
+
+    pub fn status(&mut self, tile: u16) -> u64 {
+        self.registers::<1>(tile, ACCELERATOR_REGISTERS + STATUS)[0]
+    }
+
+    /// The root writes registers of a tile.
+    pub fn set_registers(&mut self, tile: u16, offset: u64, words: &[u64]) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.bytes(SCRATCH, bytes.len()).copy_from_slice(&bytes);
+        self.transfer(
+            Command::Write,
+            REGISTERS + tile,
+            offset,
+            SCRATCH,
+            bytes.len(),
+        );
+    }
+
+    /// The root reads registers of a tile.
+    pub fn registers<const N: usize>(&mut self, tile: u16, offset: u64) -> [u64; N] {
+        self.transfer(Command::Read, REGISTERS + tile, offset, SCRATCH, 8 * N);
+        let bytes = self.bytes(SCRATCH, 8 * N).to_vec();
+        std::array::from_fn(|n| u64::from_le_bytes(bytes[8 * n..8 * n + 8].try_into().unwrap()))
+    }
+
+    /// The root copies memory of a tile to or from its own.
+    pub fn copy(&mut self, command: Command, tile: u16, offset: u64, own: u64, size: usize) {
+        self.transfer(command, MEMORIES + tile, offset, own, size);
+    }
+
+    fn transfer(&mut self, command: Command, endpoint: u16, offset: u64, own: u64, size: usize) {
+        let word = CommandWord::new(command, endpoint);
+        let done = self.command(word, own, size as u64, offset);
+        assert_eq!(done, Ok(0), "{command:?} of {size} at {offset:#x}");
+    }
+
+    pub fn set_up(&mut self, tile: u16, number: u16, endpoint: Endpoint) {
+        self.set_registers(tile, dtu::endpoint_word(number, 0), &endpoint.words());
+    }
+
+    fn set_own(&mut self, number: u16, endpoint: Endpoint) {
+        for word in dtu::WRITE_ORDER {
+            self.write(dtu::endpoint_word(number, word), endpoint.words()[word]);
+        }
+    }
+
+    /// The root's memory.
+    pub fn bytes(&mut self, address: u64, size: usize) -> &mut [u8] {
+        let start = (address - MEMORY) as usize;
+        &mut self.arounds[0].memory[start..start + size]
+    }
+
+    fn read(&mut self, offset: u64) -> u64 {
+        self.root.read(offset, 8, &mut self.arounds[0]).unwrap()
+    }
+
+    fn write(&mut self, offset: u64, value: u64) {
+        self.root
+            .write(offset, 8, value, &mut self.arounds[0])
+            .unwrap();
+        self.collect();
+    }
+
+    /// A command of the root from its start to its end.
+    pub fn command(
+        &mut self,
+        word: CommandWord,
+        address: u64,
+        size: u64,
+        offset: u64,
+    ) -> Result<u64, Error> {
+        for (register, value) in [
+            (dtu::ADDRESS, address),
+            (dtu::SIZE, size),
+            (dtu::OFFSET, offset),
+            (dtu::COMMAND, word.bits()),
+        ] {
+            self.write(register, value);
+        }
+        while self.read(dtu::COMMAND) != 0 && self.step() {}
+        Outcome::from_bits(self.read(dtu::RESULT)).result()
+    }
+
+    /// The next request to the root. `None`: nothing goes on any more.
+    pub fn asked(&mut self) -> Option<Asked> {
+        while self.read(dtu::EVENTS) == 0 {
+            if !self.step() {
+                return None;
+            }
+        }
+        let at = self
+            .command(CommandWord::new(Command::Fetch, SERVES), 0, 0, 0)
+            .unwrap();
+        let message = self.bytes(at, HEADER_SIZE + REQUEST_SIZE).to_vec();
+        let (header, request) = message.split_first_chunk::<HEADER_SIZE>().unwrap();
+        let header = Header::from_bytes(header);
+        Some(Asked {
+            label: header.label,
+            request: Request::from_bytes(request.try_into().unwrap()).unwrap(),
+            slot: ((at - SLOTS) / 256) as u8,
+        })
+    }
+
+    pub fn answer(&mut self, asked: &Asked, answer: Answer) -> Result<u64, Error> {
+        let bytes = answer.bytes();
+        self.bytes(SCRATCH, bytes.len()).copy_from_slice(&bytes);
+        let word = CommandWord::new(Command::Reply, SERVES).with_slot(asked.slot);
+        self.command(word, SCRATCH, bytes.len() as u64, 0)
+    }
+
+    fn collect(&mut self) {
+        for around in &mut self.arounds {
+            for packet in around.sent.drain(..) {
+                let free = self.free.entry((packet.from, packet.to)).or_default();
+                *free = self.now.max(*free) + packet.bytes() * BYTE;
+                self.sent += 1;
+                self.under_way.insert((*free + LATENCY, self.sent), packet);
+            }
+        }
+    }
+
+    fn device(&mut self, tile: usize) -> (&mut dyn Device, &mut Mock) {
+        let device: &mut dyn Device = match tile {
+            0 => &mut self.root,
+            _ => &mut self.accelerators[tile - 1],
+        };
+        (device, &mut self.arounds[tile])
+    }
+
+    /// The next event or arrival. False: there is none.
+    pub fn step(&mut self) -> bool {
+        let all = self.arounds.iter().enumerate();
+        let events = all.flat_map(|(tile, around)| {
+            let events = around.events.iter();
+            events.map(move |(&token, &at)| (at, tile, token))
+        });
+        let event = events.min();
+        let arrival = self.under_way.first_key_value().map(|(&key, _)| key);
+        match (event, arrival) {
+            (None, None) => return false,
+            (Some((at, tile, token)), arrival) if arrival.is_none_or(|(time, _)| at <= time) => {
+                self.pass(at);
+                let (device, around) = self.device(tile);
+                around.events.remove(&token);
+                device.event(token, around);
+            }
+            (_, Some(key)) => {
+                let packet = self.under_way.remove(&key).unwrap();
+                self.pass(key.0);
+                let (device, around) = self.device(packet.to.into());
+                device.packet(packet, around);
+            }
+            _ => unreachable!("an event is earlier than no arrival"),
+        }
+        self.collect();
+        true
+    }
+
+    fn pass(&mut self, time: Time) {
+        self.now = self.now.max(time);
+        self.arounds
+            .iter_mut()
+            .for_each(|around| around.now = self.now);
+    }
+}
+
+/// An endpoint to the root's software, which knows the sender by the label.
+fn to_root(label: u16) -> Endpoint {
+    Endpoint::Send(SendEndpoint {
+        activity: ACTIVITY,
+        tile: 0,
+        endpoint: SERVES,
+        receiver: ROOT,
+        label: label.into(),
+        credits: 1,
+        most_credits: 1,
+        log2_message: LOG2_SLOT,
+    })
+}
+
+fn memory(tile: u16, address: u64, size: u64) -> Endpoint {
+    Endpoint::Memory(MemoryEndpoint {
+        activity: ACTIVITY,
+        can_read: true,
+        can_write: true,
+        tile,
+        address,
+        size,
+    })
+}

@@ -1,0 +1,29 @@
+#!/bin/bash
+# Accelerators without a kernel: the program of a root sets them up, and serves files to them.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../scripts/lib.sh"
+. "$here/lib.sh"
+work=$build/test/accelerators
+mkdir -p "$work"
+cd "$work"
+headers=$build/obj/include
+source=$here/accelerators
+
+clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
+  -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,-Ttext=0x80000000 -I"$headers" -o chain "$source/chain.c"
+verdict $? "chain is compiled"
+for options in "" "--timed" "--engine interp"; do
+  # shellcheck disable=SC2086
+  timeout 120 "$flick" machine run --machine "$source/chain.toml" $options --firmware chain </dev/null >chain.out 2>&1
+  verdict $? "chain ends${options:+ with $options}"
+  diff "$source/chain.expected" chain.out
+  verdict $? "what chain prints${options:+ with $options}"
+done
+
+# What a machine file says that is wrong.
+sed 's/function = "mul"/function = "mull"/' "$source/chain.toml" >wrong.toml
+timeout 60 "$flick" machine run --machine ./wrong.toml --firmware chain </dev/null >wrong.out 2>&1
+[ $? = 1 ] && grep -q 'no accelerator has the name mull; there are fft, ifft, mul' wrong.out
+verdict $? "an accelerator that is not there"
+conclude
