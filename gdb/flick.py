@@ -6,9 +6,12 @@ from memory: `__flick_debugger` (crates/libflick/runtime/src/reports/debugger.rs
 module (crates/abi/src/layout.rs).
 """
 
+import atexit
 import bisect
+import os
 import re
 import struct
+import tempfile
 
 import gdb
 from gdb.FrameDecorator import FrameDecorator
@@ -926,6 +929,112 @@ class Migration:
         gdb.execute("condition %d $_flick_real_fault()" % number, to_string=True)
 
 
+class Gates:
+    """Tells gdb where gates lead, for `step`, if their code was made at run time.
+
+    gdb takes a gate for a C++ thunk, whose symbol has the name of the function's code. It looks for this
+    name in the gate's file, and before that in files of debug information that belong to it. So the names
+    get such a file.
+    """
+
+    # The file of each module's gates, by the addresses of its code; None: gdb finds the names itself.
+    told = {}
+    files = []
+    NAME = re.compile(r"\b__flick_code_[^\s+]+")
+    # ELF's numbers.
+    HEADER, ROW = struct.Struct("<16s2HI3QI6H"), struct.Struct("<2I4Q2I2Q")
+    RELOCATABLE, X86_64 = 1, 62
+    SYMBOLS, STRINGS, NOBITS, ALLOC = 2, 3, 8, 2
+    ABSOLUTE, GLOBAL_FUNCTION = 0xFFF1, 0x12
+
+    @classmethod
+    def at_stop(cls, _event):
+        runtime = Runtime.find()
+        for module in runtime.modules if runtime else ():
+            key = (module.image, module.code)
+            # A library that was closed has taken its names along.
+            if not module.pieces or key in cls.told and (cls.told[key] is None or cls.told[key].is_valid()):
+                continue
+            where = gdb.execute("info symbol %d" % (module.code[0] + module.pieces[0][1]), to_string=True)
+            cls.told[key] = cls.tell(module) if "<in-memory@" in where else None
+
+    @classmethod
+    def tell(cls, module):
+        """Returns the file of the module's gates; None: it is not to be found."""
+        path = gdb.solib_name(module.gates[0]) or gdb.current_progspace().filename
+        owners = [objfile for objfile in gdb.objfiles() if objfile.is_valid() and objfile.filename == path]
+        names = cls.names(module)
+        if not owners or not names:
+            return None
+        try:
+            sections = cls.sections(path)
+        except (OSError, struct.error, IndexError):
+            return None
+        with tempfile.NamedTemporaryFile(prefix="flick-gates-", suffix=".o", delete=False) as out:
+            out.write(cls.symbols(names, sections))
+        if not cls.files:
+            atexit.register(cls.remove_files)
+        cls.files.append(out.name)
+        owners[0].add_separate_debug_file(out.name)
+        return owners[0]
+
+    @classmethod
+    def names(cls, module):
+        """The names of code that symbols of gates have, and its addresses."""
+        code = {module.image + guest: module.code[0] + at for guest, at, *_ in module.pieces}
+        names = {}
+        start, end = module.gates
+        for gate in range(start, end, module.GATE_SIZE):
+            at = code.get(word(gate + 8))
+            entry = word(gate + 16)
+            if at is None or not entry:
+                continue
+            found = cls.NAME.search(gdb.execute("info symbol %d" % entry, to_string=True))
+            if found:
+                names[found.group()] = at
+        return names
+
+    @classmethod
+    def sections(cls, path):
+        """The names of an ELF file's sections that are in memory."""
+        with open(path, "rb") as file:
+            head = file.read(64)
+            (at,), (size, count, last) = struct.unpack_from("<Q", head, 40), struct.unpack_from("<3H", head, 58)
+            file.seek(at)
+            rows = [cls.ROW.unpack(file.read(size)) for _ in range(count)]
+            file.seek(rows[last][4])
+            names = file.read(rows[last][5])
+        return [names[row[0] :].split(b"\0", 1)[0] for row in rows if row[2] & cls.ALLOC]
+
+    @classmethod
+    def symbols(cls, names, sections):
+        """An ELF file with these names, and with the sections that gdb expects in it, which are empty."""
+        row, record = cls.ROW, struct.Struct("<IBBH2Q")
+        strings, symbols, rows = b"\0", record.pack(*[0] * 6), row.pack(*[0] * 10)
+        for name in sections:
+            rows += row.pack(len(strings), cls.NOBITS, cls.ALLOC, 0, 0, 0, 0, 0, 1, 0)
+            strings += name + b"\0"
+        for name, at in names.items():
+            symbols += record.pack(len(strings), cls.GLOBAL_FUNCTION, 0, cls.ABSOLUTE, at, 0)
+            strings += name.encode() + b"\0"
+        table = len(sections) + 2
+        begin = cls.HEADER.size
+        behind = begin + len(symbols)
+        rows += row.pack(0, cls.SYMBOLS, 0, 0, begin, len(symbols), table, 1, 8, record.size)
+        rows += row.pack(0, cls.STRINGS, 0, 0, behind, len(strings), 0, 0, 1, 0)
+        head = cls.HEADER.pack(b"\x7fELF\2\1\1", cls.RELOCATABLE, cls.X86_64, 1, 0, 0, behind + len(strings),
+                               0, begin, 0, 0, row.size, table + 1, table)
+        return head + symbols + strings + rows
+
+    @classmethod
+    def remove_files(cls):
+        for name in cls.files:
+            try:
+                os.unlink(name)
+            except OSError:
+                pass
+
+
 class Place:
     """Where a signal stops NxP code, gdb shows the engine; this shows the NxP's function, too."""
 
@@ -1137,6 +1246,7 @@ def main():
     # Not at other events: while a program starts, gdb cannot evaluate anything.
     gdb.events.stop.connect(Migration.at_stop)
     gdb.events.stop.connect(Place.at_stop)
+    gdb.events.stop.connect(Gates.at_stop)
     gdb.events.before_prompt.connect(Place.at_core)
     Migration.at_load()
     # A core file of the command line is open already.

@@ -238,6 +238,69 @@ in_order ' at pointer.cpp:17$' 'twice .x=2. at .*pointer.cpp:5$' '^#0 .*twice' '
   'Shape::area .this=0x[0-9a-f]+, k=2. at .*pointer.cpp:11$' 'Value returned is .* = 6' '^20' 'thrice .x=2. at .*pointer.cpp:25' \
   '^#0 .*thrice.* .NxP. ' ' work.* .NxP. .*pointer.cpp:20$' ' main' '^21' '^17' '^18' '^19' '^20' '^21' '^134$' 'exited normally'
 result "step through pointers" $?
+# From host code `step` enters functions of the NxP, by name and through pointers, and those of a library with
+# the same name; `next` enters none, and another thread that runs them does not stop.
+cat >enter.cpp <<'END'
+#include <atomic>
+#include <cstdio>
+#include <flick.h>
+#include <thread>
+static FLICK_NXP __attribute__((noinline)) int inner(int x) {
+  volatile int r = x + 1;
+  return r;
+}
+FLICK_NXP __attribute__((noinline)) int outer(int x) {
+  int a = inner(x);
+  return a * 2;
+}
+extern int in_library(int x);
+static std::atomic<bool> ends;
+static FLICK_HOST __attribute__((noinline)) int calls() {
+  int (*volatile pointer)(int) = outer;
+  int a = outer(3);
+  int b = pointer(a);
+  int c = inner(b);
+  int d = in_library(c);
+  return a + b + c + d;
+}
+int main() {
+  std::thread other([] { while (!ends) outer(100); });
+  int all = calls();
+  all += calls();
+  ends = true;
+  other.join();
+  std::printf("%d\n", all);
+  return 0;
+}
+END
+cat >library.cpp <<'END'
+#include <flick.h>
+static FLICK_NXP __attribute__((noinline)) int inner(int x) {
+  volatile int r = x + 5;
+  return r;
+}
+FLICK_HOST int in_library(int x) {
+  int a = inner(x);
+  return a;
+}
+END
+for option in "-O0" "-O0 --flick-translate=run"; do
+  # shellcheck disable=SC2086 # It may be two words.
+  "$flick_cxx" $option -g -shared -fPIC library.cpp -o library.so &&
+    "$flick_cxx" $option -g enter.cpp ./library.so -o enter -pthread || exit 1
+  for backend in card inline; do
+    FLICK_BACKEND=$backend with_script ./enter -ex 'break enter.cpp:17' -ex run -ex step -ex bt -ex 'tbreak 18' -ex continue \
+      -ex step -ex 'info symbol $pc' -ex 'tbreak 19' -ex continue -ex step -ex bt -ex 'tbreak 20' -ex continue -ex step -ex step \
+      -ex bt -ex 'tbreak library.cpp:8' -ex continue -ex 'tbreak enter.cpp:21' -ex continue -ex continue -ex next -ex next -ex next \
+      -ex next -ex delete -ex continue
+    in_order 'calls.* at enter.cpp:17$' 'outer .x=3. at .*enter.cpp:10$' '^#0 .*outer.* .NxP. .x=3. ' '^#.* calls.* at enter.cpp:17' ' at enter.cpp:18$' \
+      'outer .x=8. at .*enter.cpp:10$' '^_Z5outeri.nxp|^outer.* .clone .nxp' ' at enter.cpp:19$' 'inner .x=18. at .*enter.cpp:6$' \
+      '^#0 .*inner.* .NxP. .x=18. ' ' calls.* at enter.cpp:19' ' at enter.cpp:20$' 'in_library .x=19. at .*library.cpp:7' \
+      'inner .x=19. at .*library.cpp:3' '^#0 .*inner.* .NxP. .x=19. ' ' in_library.* at library.cpp:7' 'library.cpp:8' ' at enter.cpp:21$' \
+      ' at enter.cpp:17$' '^18' '^19' '^20' '^21' '^138$' 'exited normally' && ! grep -q flick-gates log
+    result "step from host code into NxP functions ($option, $backend)" $?
+  done
+done
 timeout 120 gdb -nx -batch -iex 'set auto-load off' -iex 'set breakpoint pending on' -ex 'break loop.c:9' -ex run -ex bt -ex 'info locals' -ex delete \
   -ex continue ./loop-O0 >log 2>&1
 in_order 'work .n=100. at loop.c:9' '^#0 .*work .n=100.' ' main ' '^i = 0' 'exited normally'

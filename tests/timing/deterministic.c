@@ -1,6 +1,7 @@
 // Host code, NxP code, both heaps, accesses of each side to the other's memory, calls both ways,
-// libraries.
+// libraries, and code that computes with addresses.
 #include <flick.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,13 @@ FLICK_HOST __attribute__((noinline)) static long on_host(struct item *item) {
   char text[32];
   snprintf(text, sizeof text, "%ld", item->value);
   return (long)strlen(text) + item->value % 7;
+}
+
+// It takes as long as the number of a page is large.
+FLICK_HOST __attribute__((noinline)) static void by_address(const void *at) {
+  static volatile uintptr_t number;
+  for (uintptr_t left = (uintptr_t)at >> 12 & 4095; left > 0; left--)
+    number ^= left;
 }
 
 FLICK_NXP __attribute__((noinline)) static long walk(struct item *at, long *stack) {
@@ -63,5 +71,10 @@ int main(void) {
   qsort(sorted, 200, sizeof *sorted, compare);
   for (int i = 0; i < 64; i++)
     sum += marked[i] * sorted[i * 3];
+  void *mapped = malloc(1 << 20);
+  by_address(host);
+  by_address(mapped);
+  by_address(&marked);
+  by_address((const void *)(uintptr_t)main);
   printf("%ld\n", sum);
 }

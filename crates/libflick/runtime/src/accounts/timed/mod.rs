@@ -48,7 +48,7 @@ pub fn init(name: &str) {
             &error.help,
         )
     });
-    normal::start_without_tunables();
+    normal::start_again();
     normal::make_openmp_sleep();
     let costs = Costs::new(&platform);
     queue::init(platform.nxp_cores);

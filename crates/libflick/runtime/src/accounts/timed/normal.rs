@@ -1,6 +1,9 @@
-//! What leaks into a prediction from outside and can be kept out: the C library's tunables for
-//! `malloc`, which move the program's objects, and with them the lines and pages that NxP code
-//! uses.
+//! What leaks into a prediction from outside and can be kept out:
+//!
+//! - the C library's tunables for `malloc`, which move the program's objects, and with them the lines and pages
+//!   that NxP code uses;
+//! - random addresses: which of two objects lies above the other changes from run to run, and programs compare
+//!   such addresses.
 use std::ffi::{CStr, CString, OsStr, OsString, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
@@ -43,11 +46,26 @@ unsafe fn environment() -> Vec<Vec<u8>> {
     entries
 }
 
-/// Starts the program anew without such tunables, where there are some. Before `main`.
-pub fn start_without_tunables() {
-    let Some(tunables) = std::env::var_os(TUNABLES).and_then(|text| without_malloc(&text)) else {
+/// Where addresses are random: what this process is for the kernel (personality(2)). A program with more rights
+/// than its caller would get random addresses again.
+fn random_addresses() -> Option<libc::c_ulong> {
+    const ASK: libc::c_ulong = 0xffff_ffff;
+    // SAFETY: these ask alone.
+    let (now, is_secure) = unsafe { (libc::personality(ASK), libc::getauxval(libc::AT_SECURE)) };
+    let now = libc::c_ulong::try_from(now).ok()?;
+    let is_random = now & libc::ADDR_NO_RANDOMIZE as libc::c_ulong == 0;
+    (is_random && is_secure == 0).then_some(now)
+}
+
+/// Starts the program anew without such tunables and with fixed addresses, where it has them otherwise. Before
+/// `main`.
+pub fn start_again() {
+    let text = std::env::var_os(TUNABLES);
+    let tunables = text.and_then(|text| without_malloc(&text));
+    let random = random_addresses();
+    if tunables.is_none() && random.is_none() {
         return;
-    };
+    }
     let (Ok(line), Ok(program)) = (
         std::fs::read("/proc/self/cmdline"),
         std::fs::read_link("/proc/self/exe"),
@@ -65,12 +83,12 @@ pub fn start_without_tunables() {
     let environment: Vec<CString> = unsafe { environment() }
         .into_iter()
         .map(|entry| {
-            match entry
+            let is_it = entry
                 .strip_prefix(TUNABLES.as_bytes())
-                .and_then(|rest| rest.strip_prefix(b"="))
-            {
-                Some(_) => [TUNABLES.as_bytes(), b"=", tunables.as_bytes()].concat(),
-                None => entry,
+                .is_some_and(|rest| rest.starts_with(b"="));
+            match &tunables {
+                Some(kept) if is_it => [TUNABLES.as_bytes(), b"=", kept.as_bytes()].concat(),
+                _ => entry,
             }
         })
         .filter_map(|entry| CString::new(entry).ok())
@@ -84,11 +102,21 @@ pub fn start_without_tunables() {
     };
     // SAFETY: C strings in arrays that end in null. Where it fails the program goes on as it is.
     unsafe {
+        if let Some(now) = random {
+            let fixed = libc::personality(now | libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            // A sandbox may forbid it.
+            if fixed == -1 && tunables.is_none() {
+                return;
+            }
+        }
         libc::execve(
             program.as_ptr(),
             pointers(&words).as_ptr(),
             pointers(&environment).as_ptr(),
-        )
+        );
+        if let Some(now) = random {
+            libc::personality(now);
+        }
     };
 }
 
