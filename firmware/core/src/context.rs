@@ -30,8 +30,7 @@ pub struct Context {
     pub exception: [u64; 2],
     /// Bytes of a vector register there.
     pub vector_bytes: u64,
-    /// The harts that its process lets it run on, while it is on fewer.
-    pub allowed: u64,
+    spare: u64,
 }
 
 /// A piece of memory.

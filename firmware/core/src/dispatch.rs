@@ -11,8 +11,8 @@ pub trait Orders<const THREADS: usize = { crate::threads::THREADS }> {
     /// The hart, which is idle, shall run a thread.
     fn run(&mut self, hart: u8, threads: &mut Threads<THREADS>, place: Place);
 
-    /// The hart shall save its thread and say so.
-    fn preempt(&mut self, hart: u8);
+    /// The hart shall save its thread, which has this number, and say so.
+    fn preempt(&mut self, hart: u8, number: u64);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -170,11 +170,13 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
 
     fn preempt(&mut self, hart: u8, now: u64, orders: &mut impl Orders<THREADS>) {
         let state = &mut self.harts[usize::from(hart)];
-        if state.runs.is_some() && state.preempted.is_none() {
+        if let Some(place) = state.runs
+            && state.preempted.is_none()
+        {
             (state.preempted, state.is_late) = (Some(now), false);
             self.parked &= !(1 << hart);
             self.asked += 1;
-            orders.preempt(hart);
+            orders.preempt(hart, self.threads.number(place));
         }
     }
 
@@ -394,6 +396,27 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         self.preempt(hart, now, orders);
     }
 
+    /// Is there a hart that was asked to save its thread, and has not?
+    pub fn is_any_asked(&self) -> bool {
+        self.asked != 0
+    }
+
+    /// The thread of a hart has gone to another one by itself, which was idle ([`crate::claims`]).
+    pub fn moved(&mut self, from: u8, to: u8) {
+        let Hart { runs, since, .. } = self.harts[usize::from(from)];
+        let Some(place) = runs else { return };
+        self.harts[usize::from(from)].runs = None;
+        self.harts[usize::from(to)] = Hart {
+            runs: Some(place),
+            since,
+            ..UNUSED
+        };
+        self.idle = (self.idle | 1 << from) & !(1 << to);
+        self.parked &= !(1 << from | 1 << to);
+        let thread = &mut self.threads[place];
+        (thread.state, thread.last_hart) = (State::Running(to), to);
+    }
+
     /// A hart takes no threads any more. The one that it ran has no hart.
     pub fn lose(&mut self, hart: u8) -> Option<Place> {
         self.has_called(hart);
@@ -426,7 +449,7 @@ mod tests {
             self.0.push((hart, Some(place)));
         }
 
-        fn preempt(&mut self, hart: u8) {
+        fn preempt(&mut self, hart: u8, _: u64) {
             self.0.push((hart, None));
         }
     }

@@ -78,7 +78,8 @@ pub struct CommandLine {
     pub page: AtomicU64,
     /// See `page`.
     pub pages: AtomicU64,
-    spare: AtomicU64,
+    /// With `PREEMPT`: the number of the thread that the hart shall save.
+    pub asked: AtomicU64,
 }
 
 /// Flags of a command line.
@@ -101,6 +102,8 @@ pub mod command {
     pub const FORGET: u64 = 16;
     /// With `RUN`: the thread begins. Its context has nothing but its entry, argument, sp, tp and `satp`.
     pub const FRESH: u64 = 256;
+    /// With `RUN`: another user hart has claimed this one for its thread ([`crate::claims`]).
+    pub const CLAIMED: u64 = 512;
     /// The hart sleeps: whoever gives a command interrupts it.
     pub const SLEEPS: u64 = 1 << 63;
 }

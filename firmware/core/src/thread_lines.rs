@@ -29,6 +29,8 @@ pub struct ThreadLine {
     value: AtomicU64,
     /// `satp` of the thread's process, of which joins are.
     owner: AtomicU64,
+    /// The harts that its process lets it run on, a bit each. The kernel hart alone changes it.
+    harts: AtomicU64,
 }
 
 const _: () = assert!(size_of::<ThreadLine>() == 64);
@@ -40,13 +42,28 @@ impl ThreadLine {
             state: AtomicU64::new(state),
             value: AtomicU64::new(0),
             owner: AtomicU64::new(0),
+            harts: AtomicU64::new(0),
         }
     }
 
-    /// The line of a thread that begins, with [`WATCHED`] or 0. Harts see it with the next command.
-    pub fn begin(&self, number: u64, owner: u64, watched: u64) {
+    /// The line of a thread that begins, with [`WATCHED`] or 0, and may run on these harts. Harts see it
+    /// with the next command.
+    #[inline(always)]
+    pub fn begin(&self, number: u64, owner: u64, watched: u64, harts: u64) {
         self.owner.store(owner, Ordering::Relaxed);
+        self.harts.store(harts, Ordering::Relaxed);
         self.state.store(number | watched, Ordering::Relaxed);
+    }
+
+    /// The harts that its process lets it run on.
+    #[inline(always)]
+    pub fn harts(&self) -> u64 {
+        self.harts.load(Ordering::Relaxed)
+    }
+
+    /// See [`Self::harts`]: by an atomic operation, as [`Self::set_value`].
+    pub fn set_harts(&self, harts: u64) {
+        self.harts.swap(harts, Ordering::Relaxed);
     }
 
     /// What the thread's hart stores before [`Self::end`]: by an atomic operation, since caches that write

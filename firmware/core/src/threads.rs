@@ -129,7 +129,7 @@ pub struct Thread {
     pub context: u64,
     /// A handler knows of it.
     pub is_told: bool,
-    /// It runs on fewer harts than its process lets it, for an extension: the context has all of them.
+    /// It runs on fewer harts than its process lets it, for an extension: its line has all of them.
     pub is_away: bool,
     /// It is ready, and can run on special harts alone.
     is_special: bool,

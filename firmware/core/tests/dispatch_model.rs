@@ -67,7 +67,7 @@ impl Orders<THREADS> for Told<'_> {
         };
     }
 
-    fn preempt(&mut self, hart: u8) {
+    fn preempt(&mut self, hart: u8, _: u64) {
         self.harts[usize::from(hart)].asked = true;
     }
 }

@@ -97,7 +97,7 @@ impl Orders<THREADS> for Told<'_> {
         command.runs = Some(place);
     }
 
-    fn preempt(&mut self, hart: u8) {
+    fn preempt(&mut self, hart: u8, _: u64) {
         self.0[usize::from(hart)].saves = true;
     }
 }
@@ -266,7 +266,7 @@ impl State {
                 self.created += 1;
                 let place = self.dispatch.threads.create(0, 4, 0b11)?;
                 let watched = if place == 0 { WATCHED } else { 0 };
-                self.on_line(place, |line, number| line.begin(number, 0, watched));
+                self.on_line(place, |line, number| line.begin(number, 0, watched, 0));
                 let orders = &mut Told(&mut self.commands, &mut self.is_broken);
                 self.dispatch.wake(place, NOW, orders);
                 self.compares = true;

@@ -39,7 +39,7 @@ pub fn interrupted(local: &mut HartLocal) -> *mut Context {
 
 /// How the hart goes on. It sleeps until there is something.
 #[unsafe(link_section = ".text.user_hart")]
-pub fn take_flags(local: &mut HartLocal) -> u64 {
+pub fn take_flags(local: &mut HartLocal, _: u32) -> u64 {
     loop {
         let own = take_own(local);
         if own != 0 {

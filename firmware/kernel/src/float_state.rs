@@ -54,7 +54,9 @@ fn save_registers(local: &mut HartLocal) {
         let fcsr: u64;
         core::arch::asm!("csrr {}, fcsr", out(reg) fcsr);
         context.fcsr = fcsr;
-        context.float_harts = 1 << local.hart;
+        if context.float_harts != 1 << local.hart {
+            context.float_harts = 1 << local.hart;
+        }
     }
     local.float_owner = local.context;
     csr::clear_status(STATUS);

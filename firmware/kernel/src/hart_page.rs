@@ -6,6 +6,7 @@ use flick_kernel_core::context::Context;
 use flick_kernel_core::lines::{CallLine, CommandLine, MOST_HARTS, Pending};
 use flick_kernel_core::thread_lines::ThreadLine;
 
+use crate::claim::Own;
 use crate::devices::Clint;
 use crate::hart_unit::HartUnit;
 
@@ -132,6 +133,8 @@ pub struct HartLocal {
     pub float_owner: *mut Context,
     /// The context whose vector registers the hart has.
     pub vector_owner: *mut Context,
+    /// For claims.
+    pub own: Own,
     /// The kernel hart's number.
     pub kernel_hart: u64,
     /// For interrupts.

@@ -241,7 +241,7 @@ impl Kernel {
         let place = place.ok_or(Error::NoMemory)?;
         let satp = HOST_MODE << 60 | asked.owner & OWNER_BITS;
         let number = self.dispatch.threads.number(place);
-        self.lines[usize::from(place)].begin(number, satp, WATCHED);
+        self.lines[usize::from(place)].begin(number, satp, WATCHED, self.dispatch.harts());
         self.processes[process].threads += 1;
         let thread = &mut self.dispatch.threads[place];
         (thread.is_fresh, thread.is_detached) = (false, true);

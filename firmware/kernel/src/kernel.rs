@@ -1,5 +1,6 @@
 //! The state of the kernel, which the kernel hart alone touches, and the steps that several calls take.
 use flick_abi::card::{Call, Error, FOR_EVER, PAGE, STACK_END, STACK_SIZE, USER_END, rights};
+use flick_kernel_core::claims::Claims;
 use flick_kernel_core::context::{Context, Stored};
 use flick_kernel_core::dispatch::{Dispatch, GaveWay, Orders};
 use flick_kernel_core::frames::Frames;
@@ -38,6 +39,8 @@ static CONSOLE: Shared<Console> = Shared::new(Console::new());
 pub struct Kernel {
     /// How threads end without a call.
     pub ends: SilentEnds,
+    /// How threads move without a call.
+    pub claims: Claims,
     /// The place that is looked at next for a join that has left it.
     pub next_place: Place,
     /// The lines of threads, by their places.
@@ -157,7 +160,10 @@ impl Orders for Harts {
         self.tell(page, hart, command::RUN | stored | fresh);
     }
 
-    fn preempt(&mut self, hart: u8) {
+    fn preempt(&mut self, hart: u8, number: u64) {
+        if let Some(page) = self.page(hart) {
+            set(&page.command.asked, number);
+        }
         self.give(hart, command::PREEMPT);
     }
 }
@@ -265,6 +271,7 @@ impl Kernel {
             },
             lines: &[],
             ends: SilentEnds::new(),
+            claims: Claims::new(),
             next_place: 0,
         }
     }

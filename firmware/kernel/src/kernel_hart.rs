@@ -9,6 +9,7 @@ use flick_kernel_core::lines::MOST_HARTS;
 use flick_kernel_core::thread_lines::ThreadLine;
 use flick_kernel_core::threads::{THREADS, Thread};
 
+use crate::claim::{HAS_CLAIMS, Own};
 use crate::consents::Consents;
 use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};
@@ -125,7 +126,7 @@ fn begin(kernel: &mut Kernel, map: &MachineMap) {
     {
         // SAFETY: these frames are nobody else's, and stay. A line has integers alone.
         kernel.lines = unsafe { core::slice::from_raw_parts(lines as *const ThreadLine, THREADS) };
-        kernel.lines.iter().for_each(|line| line.begin(0, 0, 0));
+        kernel.lines.iter().for_each(|line| line.begin(0, 0, 0, 0));
     }
     if let Some(places) = kernel
         .frames
@@ -223,6 +224,7 @@ fn begin_harts(kernel: &mut Kernel) {
             taking: Taking::NONE,
             sender: 0,
             is_parked: false,
+            own: Own::NONE,
             kept: [0; 10],
             changes: 0,
             float_owner: core::ptr::null_mut(),
@@ -245,6 +247,7 @@ fn begin_harts(kernel: &mut Kernel) {
         }
     }
     kernel.harts.pages = pages;
+    kernel.begin_claims();
     if cfg!(feature = "alone") {
         return;
     }
@@ -292,6 +295,7 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
     loop {
         let callers = PENDING.take();
         if callers != 0 {
+            kernel.close_claims();
             first = serve(kernel, callers, first);
             (rounds, looks) = (rounds + 1, 0);
             // Those who call without a pause do not keep others from their time.
@@ -300,6 +304,9 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
             }
         } else if looks < LOOKS {
             // The next call comes soon, perhaps. Until then there is time for what nobody waits for.
+            if looks == 0 && HAS_CLAIMS && !kernel.claims.are_open() {
+                kernel.open_claims();
+            }
             looks += 1;
             if looks.is_multiple_of(2) && kernel.tidy(PENDING.has_ended()) {
                 looks = 0;
@@ -311,6 +318,9 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
             continue;
         }
         looks = 0;
+        if HAS_CLAIMS && !kernel.claims.are_open() {
+            kernel.open_claims();
+        }
         clint.clear(me);
         if PENDING.sleep() {
             let next = next_event(kernel);
@@ -330,6 +340,9 @@ pub fn attend(kernel: &mut Kernel) {
     point!("attend");
     let now = csr::time();
     let pending = csr_read!(mip);
+    if pending & (UNIT | EXTERNAL) != 0 || kernel.dispatch.threads.next_timer() <= now {
+        kernel.close_claims();
+    }
     if pending & UNIT != 0 {
         kernel.attend_unit();
     }

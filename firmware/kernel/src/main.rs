@@ -10,6 +10,7 @@ mod archive_files;
 mod backtrace;
 mod cache;
 mod calls;
+mod claim;
 mod consents;
 mod console;
 mod contexts;

@@ -62,6 +62,18 @@ impl Kinds {
         self.alike.get(first).map_or(0, |alike| harts & !alike)
     }
 
+    /// Harts that are as this one, as bits.
+    pub fn alike(&self, hart: usize) -> u64 {
+        self.alike[hart]
+    }
+
+    /// What words tell of the extensions of a hart.
+    pub fn told(&self, hart: u8) -> u64 {
+        let all = self.having.iter().zip(TOLD);
+        let has = all.filter(|(having, _)| *having >> hart & 1 != 0);
+        has.fold(0, |all, (_, told)| all | told)
+    }
+
     /// Harts with these extensions.
     fn with(&self, wanted: u64) -> u64 {
         let all = self.having.iter().zip(TOLD);
@@ -90,7 +102,7 @@ fn extensions(isa: &[u8]) -> u64 {
 }
 
 /// What an instruction needs, if its word tells (unprivileged manual, "RV32/64G Instruction Set Listings").
-fn needs(word: u64) -> u64 {
+pub fn needs(word: u64) -> u64 {
     match word & 0x7f {
         _ if is_vector(word) => extension::VECTORS,
         0x07 | 0x27 | 0x43 | 0x47 | 0x4b | 0x4f | 0x53 => extension::FLOATS,
@@ -123,21 +135,17 @@ impl Kernel {
             return false;
         }
         point!("move", pc, word);
-        self.narrow(caller.thread, harts, allowed);
+        self.narrow(caller.thread, harts);
         true
     }
 
     /// The harts that the process of a thread lets it run on.
-    pub fn allowed(&mut self, place: Place) -> u64 {
-        match self.dispatch.threads[place].is_away {
-            true => self.context(place).allowed,
-            false => self.dispatch.threads[place].harts,
-        }
+    pub fn allowed(&self, place: Place) -> u64 {
+        self.lines[usize::from(place)].harts()
     }
 
     /// The thread runs on these harts alone for now.
-    fn narrow(&mut self, place: Place, harts: u64, allowed: u64) {
-        self.context(place).allowed = allowed;
+    fn narrow(&mut self, place: Place, harts: u64) {
         let thread = &mut self.dispatch.threads[place];
         (thread.harts, thread.is_away) = (harts, true);
     }
@@ -180,7 +188,7 @@ impl Kernel {
         match allowed & wanted & self.dispatch.harts() {
             0 => Err(Error::NotFound),
             harts => {
-                self.narrow(place, harts, allowed);
+                self.narrow(place, harts);
                 Ok(())
             }
         }

@@ -37,6 +37,7 @@ impl Kernel {
 
     #[inline(never)]
     fn tidy_end(&mut self) -> bool {
+        self.close_claims();
         if !self.ends.has_some() && !self.ends.are_told() {
             self.ends.take(&PENDING, false);
         }

@@ -49,6 +49,10 @@
     # Offsets of messages of 120 bytes within a page.
     .equ MESSAGE_PLACES, 4096 - 120 + 1
     .equ EOWNERDEAD, 130
+    # `mcause` of an illegal instruction.
+    .equ ILLEGAL, 2
+    # The number of `hint`.
+    .equ HINT, 30
     # The hart's lines are before its record.
     .equ CALL, -128
     .equ COMMAND, -64
@@ -153,8 +157,13 @@ whole_state:
     mv s1, t1
     mv a0, sp
     ld sp, LOCAL_STACK(sp)
-    call user_trap
-    mv a1, s0
+    la ra, 2f
+    li t0, ILLEGAL
+    beq a1, t0, user_illegal
+    li t0, HINT
+    beq a7, t0, user_hint
+    j user_trap
+2:  mv a1, s0
     # The same thread goes on: s2 to s11, gp and tp are still its own.
     bne a0, s1, resume
     ld t0, (a0)

@@ -7,6 +7,7 @@ use flick_kernel_core::context::{Context, Stored};
 use flick_kernel_core::lines::{BROKEN, EXCEPTION, HAS_ENDED, PREEMPTED, VECTORS, command};
 
 use crate::cache;
+use crate::claim::{self, HAS_CLAIMS};
 use crate::csr;
 use crate::float_state;
 use crate::hart_page::{HartLocal, HartPage, Sending};
@@ -31,9 +32,9 @@ const INTERRUPTS: u64 = SOFTWARE;
 use crate::kernel_hart::INTERRUPTS;
 const SOFTWARE_CAUSE: u64 = 1 << 63 | 3;
 const ILLEGAL: u64 = 2;
-const CALL: u64 = 8;
+pub const CALL: u64 = 8;
 /// MPP of `mstatus`: the trap is of M mode.
-const MACHINE: u64 = 3 << 11;
+pub const MACHINE: u64 = 3 << 11;
 
 /// From `start.S`: the hart runs programs from now on.
 #[unsafe(no_mangle)]
@@ -67,6 +68,10 @@ pub extern "C" fn user_hart_begin(page: *mut HartPage) -> ! {
 
 /// Looks for a command before the hart sleeps. Behind code of the host a hart has nothing to do for long.
 const LOOKS: u32 = if cfg!(feature = "host") { 2 } else { 40 };
+/// The same where the hart's thread has gone to another one.
+const LONG_LOOKS: u32 = 4 * LOOKS;
+/// The command of a hart that has claimed this one, most often.
+const TAKES: u64 = command::RUN | command::CLAIMED;
 /// Commands with which a thread goes on, one at a time.
 const STARTS: u64 = command::RUN | command::REPLY | command::GO_ON;
 
@@ -74,7 +79,7 @@ const STARTS: u64 = command::RUN | command::REPLY | command::GO_ON;
 /// with bit 0 set if all its registers are to be loaded.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".text.user_hart")]
-extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
+pub extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
     // SAFETY: the hart's own, while it runs the thread.
     let context = unsafe { &mut *local.context };
     match cause {
@@ -275,7 +280,7 @@ extern "C" fn light_wait(local: &mut HartLocal, mut flags: u64) -> *mut Context 
         if flags & STARTS != 0 {
             break;
         }
-        flags = take_flags(local);
+        flags = take_flags(local, LOOKS);
     }
     let next = begin(local, flags | asked);
     match flags & command::RUN {
@@ -290,14 +295,14 @@ use crate::alone::take_flags;
 /// Waits for flags of the command line: the hart looks for some time, and then it sleeps.
 #[cfg(not(feature = "alone"))]
 #[inline(always)]
-fn take_flags(local: &mut HartLocal) -> u64 {
+fn take_flags(local: &mut HartLocal, looks: u32) -> u64 {
     let own = take_own(local);
     if own != 0 {
         return own;
     }
     let line = &HartPage::of(local).command;
     loop {
-        for _ in 0..LOOKS {
+        for _ in 0..looks {
             let flags = line.take();
             if flags != 0 {
                 return flags;
@@ -315,14 +320,42 @@ fn take_flags(local: &mut HartLocal) -> u64 {
 #[inline(never)]
 #[unsafe(link_section = ".text.user_hart")]
 pub fn wait(local: &mut HartLocal) -> *mut Context {
+    wait_for(local, LOOKS)
+}
+
+/// The same of a hart whose thread has gone to another one, and may come back soon.
+#[inline(never)]
+#[unsafe(link_section = ".text.user_hart")]
+pub fn wait_and_resume(local: &mut HartLocal) -> ! {
+    let next = wait_for(local, LONG_LOOKS);
+    // SAFETY: a context that another hart has given, and this hart's record. What is on the stack is of no
+    // use any more.
+    unsafe { resume(next, local) }
+}
+
+#[inline(always)]
+fn wait_for(local: &mut HartLocal, looks: u32) -> *mut Context {
+    // The thread that the hart was asked to save, and that it does not have yet.
+    let mut asked = u64::MAX;
     loop {
-        let flags = take_flags(local);
+        let flags = take_flags(local, looks);
+        if HAS_CLAIMS && flags == TAKES && asked == u64::MAX {
+            point!("told");
+            return claim::take_back(local).unwrap_or_else(|| switch(local, false));
+        }
         invalidate(local, flags);
         if flags & STARTS != 0 {
-            return begin(local, flags);
+            let line = &HartPage::of(local).command;
+            let is_asked = asked == load(&line.thread) && flags & command::CLAIMED != 0;
+            let asked = if is_asked { command::PREEMPT } else { 0 };
+            return begin(local, flags | asked);
         }
         if flags & command::PREEMPT != 0 {
-            tell_end(local);
+            asked = load(&HartPage::of(local).command.asked);
+            // Or the kernel hart knows of a thread that claims this hart before it is here.
+            if asked == local.thread {
+                tell_end(local);
+            }
         }
     }
 }
@@ -374,7 +407,8 @@ fn see_stored(local: &mut HartLocal) {
     }
 }
 
-fn load(word: &AtomicU64) -> u64 {
+/// A word that this hart has been given.
+pub fn load(word: &AtomicU64) -> u64 {
     word.load(Ordering::Relaxed)
 }
 

@@ -9,7 +9,7 @@ use crate::{csr, csr_read};
 
 /// VS of `mstatus`.
 pub const STATUS: u64 = 3 << 9;
-const CLEAN: u64 = 2 << 9;
+pub const CLEAN: u64 = 2 << 9;
 
 /// What stands behind the registers: `vstart`, `vcsr`, `vl`, `vtype`.
 const REGISTERS: u64 = 4;
@@ -97,7 +97,10 @@ fn save_registers(local: &mut HartLocal) {
             kind = out(reg) _,
             bytes = out(reg) _,
         );
-        context.vector_harts = 1 << local.hart;
+        // No store, if nothing changes: other harts have the line.
+        if context.vector_harts != 1 << local.hart {
+            context.vector_harts = 1 << local.hart;
+        }
     }
     local.vector_owner = local.context;
     csr::clear_status(STATUS);

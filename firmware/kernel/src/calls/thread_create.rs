@@ -86,6 +86,7 @@ impl Kernel {
     #[inline(always)]
     fn begin_thread(&mut self, place: Place, process: u16, start: [u64; 4]) {
         let number = self.processes.number(process);
+        let harts = self.dispatch.harts();
         let owner = &mut self.processes[process];
         owner.threads += 1;
         let context = self.dispatch.threads[place].context as *mut Context;
@@ -93,6 +94,6 @@ impl Kernel {
         // thread's: the hart that runs it first clears it.
         unsafe { (*context).set_start(start, owner.satp, number) };
         let number = self.dispatch.threads.number(place);
-        self.lines[usize::from(place)].begin(number, owner.satp, owner.watches);
+        self.lines[usize::from(place)].begin(number, owner.satp, owner.watches, harts);
     }
 }

@@ -16,6 +16,7 @@ pub fn thread_place(kernel: &mut Kernel, caller: Caller, number: u64, harts: u64
     let before = kernel.allowed(place);
     let thread = &mut kernel.dispatch.threads[place];
     (thread.harts, thread.is_away) = (harts, false);
+    kernel.lines[usize::from(place)].set_harts(harts);
     match thread.state {
         State::Ready => {
             // An idle hart may be among the new ones.
