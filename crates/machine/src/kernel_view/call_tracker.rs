@@ -137,6 +137,8 @@ struct OpenCall {
     /// The kernel hart has done what the call wants.
     done: Option<Moment>,
     told: Option<Moment>,
+    /// Its hart has given its thread to another one, without the kernel hart.
+    given: Option<Moment>,
     /// When the command was given.
     tell: Time,
     has_left: bool,
@@ -338,6 +340,7 @@ impl CallTracker {
             waited: 0,
             done: None,
             told: None,
+            given: None,
             tell: 0,
             has_left: false,
         };
@@ -366,9 +369,10 @@ impl CallTracker {
         found(thread(number, trapped, state));
     }
 
-    /// The number of the thread whose call is served.
-    pub fn served_thread(&self) -> Option<u64> {
-        self.service?.thread
+    /// The number of the thread that a hart moves: that whose call is served, or a user hart's own.
+    pub fn moved_thread(&self, hart: usize) -> Option<u64> {
+        let own = self.harts[hart - self.first].thread;
+        own.or_else(|| self.service?.thread)
     }
 
     fn serve(&mut self, kernel: usize, own: usize, now: Moment, found: &mut dyn FnMut(Found)) {
@@ -441,6 +445,9 @@ impl CallTracker {
             service.is_answered = true;
         }
         call.tell = now.time;
+        if call.asked.is_none() {
+            call.given = Some(now);
+        }
         if call.done.is_none() {
             call.done = Some(now);
         }
@@ -468,6 +475,14 @@ impl OpenCall {
         let parts = &mut call.parts;
         let all = [self.asked, self.served, self.done, self.told];
         let [Some(asked), Some(served), Some(done), Some(told)] = all else {
+            if let (Some(given), Some(told)) = (self.given, self.told) {
+                // It ends on another hart, which has stood still for other things.
+                parts[CallPart::Transfer as usize] = told.time - given.time;
+                parts[CallPart::Switch as usize] = time - (told.time - given.time);
+                call.switch = given.spent.since(&self.entered.spent);
+                call.switch.add(&end.spent.since(&told.spent));
+                return call;
+            }
             parts[CallPart::Work as usize] = self.local_work;
             parts[CallPart::Switch as usize] = time - self.local_work;
             return call;

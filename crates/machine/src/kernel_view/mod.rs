@@ -187,7 +187,7 @@ impl KernelView {
             ..
         } = moment.seen
         {
-            let thread = tracker.served_thread().unwrap_or_default();
+            let thread = tracker.moved_thread(hart).unwrap_or_default();
             hart_moves::add(&mut counts.moves, values, thread);
         }
         let mut found = |found| match found {

@@ -183,3 +183,20 @@ fn a_call_that_blocks_ends_on_another_hart() {
     assert_eq!(tile.calls.len(), 2);
     assert_eq!(tile.unfinished, [Entry::Call(Call::ThreadExit as u64)]);
 }
+
+#[test]
+fn a_thread_that_claims_a_hart_ends_its_call_there() {
+    let mut tile = Tile::new();
+    tile.run(1, 10, 0x10003);
+    tile.back(1, 20);
+    tile.calls(1, 100, Call::Hint);
+    assert_eq!(tile.tracker.moved_thread(KERNEL + 1), Some(0x10003));
+    tile.point(1, 112, Run, [2, 0x10003]);
+    tile.point(1, 112, Tell, [2, RUN]);
+    tile.point(2, 130, Told, [0; 2]);
+    tile.back(2, 150);
+    check(&tile.calls[0], false, 50, [32, 18, 0, 0, 0]);
+    assert_eq!(tile.calls[0].switch.0[0], 5 + 10);
+    assert_eq!(tile.tracker.moved_thread(KERNEL + 2), Some(0x10003));
+    assert_eq!(tile.tracker.moved_thread(KERNEL), None);
+}
