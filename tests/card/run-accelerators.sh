@@ -11,7 +11,7 @@ headers=$build/obj/include
 source=$here/accelerators
 
 clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
-  -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,-Ttext=0x80000000 -I"$headers" -o chain "$source/chain.c"
+  -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -o chain "$source/chain.c"
 verdict $? "chain is compiled"
 for options in "" "--timed" "--engine interp"; do
   # shellcheck disable=SC2086

@@ -74,7 +74,7 @@ static void set_register(u64 tile, u64 offset, u64 value) {
 }
 
 static u64 accelerator(u64 tile, u64 offset) {
-  u64 value;
+  u64 value = 0;
   command(FLICK_DTU_READ, REGISTERS + tile, 0, &value, 8, FLICK_DTU_ACCELERATOR_REGISTERS + offset);
   return value;
 }
