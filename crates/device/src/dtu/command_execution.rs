@@ -381,7 +381,7 @@ impl Dtu {
 
     /// A `READ` or `WRITE` of the registers of a tile, for the root.
     fn registers_transfer(&self, running: &Running, endpoint: RegisterEndpoint) -> Execution {
-        let is_of_words = (running.offset | running.size) % 8 == 0;
+        let is_of_words = (running.offset | running.size).is_multiple_of(8);
         match running.offset.checked_add(running.size) {
             _ if !self.description.is_root => Err(Error::NoRight),
             Some(_) if running.size == 0 => Ok(Next::Ends(0)),

@@ -45,7 +45,7 @@ impl RootRegister {
     }
 }
 
-const _: () = assert!(dtu::slot_record(RECEIVE_ENDPOINTS - 1, MOST_SLOTS - 1) % 32 == 0);
+const _: () = assert!(dtu::slot_record(RECEIVE_ENDPOINTS - 1, MOST_SLOTS - 1).is_multiple_of(32));
 
 impl Dtu {
     /// The root reads registers from an offset on.
@@ -158,7 +158,7 @@ impl Dtu {
 
 /// Whole registers, of the pages of the kernel or behind them.
 fn check_range(offset: u64, size: usize) -> Result<(), Error> {
-    let is_of_words = offset % WORD as u64 == 0 && size % WORD == 0;
+    let is_of_words = offset.is_multiple_of(WORD as u64) && size.is_multiple_of(WORD);
     let ends = offset.checked_add(size as u64).is_some();
     match is_of_words && ends && offset >= dtu::PAGE {
         true => Ok(()),

@@ -100,10 +100,10 @@ mod tests {
         let computed = Fourier::FORWARD.block(&mut memory, POINTS_SIZE, false);
         assert_eq!(computed, Computed::bytes(POINTS_SIZE));
         let output = points(&memory);
-        for n in 0..POINTS {
+        for (n, point) in output.iter().enumerate() {
             let (re, im) = slow(&input, n / SIDE, n % SIDE);
-            let error = (f64::from(output[n].re) - re).hypot(f64::from(output[n].im) - im);
-            assert!(error < 1e-2, "{n}: {:?} is not {re} + {im}i", output[n]);
+            let error = (f64::from(point.re) - re).hypot(f64::from(point.im) - im);
+            assert!(error < 1e-2, "{n}: {point:?} is not {re} + {im}i");
         }
         Fourier::INVERSE.block(&mut memory, POINTS_SIZE, true);
         for (again, point) in points(&memory).iter().zip(&input) {
