@@ -91,6 +91,20 @@ if [ -e "$build/lib/flick/card/kernel-host.elf" ]; then
       exit 1
     }
   done
+  # Calls through the linkage table have as many instructions by each engine and backend.
+  "$flick_cc" -O2 -std=c11 -fPIC -shared -DLIBRARY "$here/linkage.c" -o liblinkage.so &&
+    "$flick_cc" -O2 -std=c11 "$here/linkage.c" -L. -llinkage -Wl,-rpath,"$PWD" -o linkage || exit 1
+  for backend in inline card; do
+    for engine in interp translate; do
+      rm -f stats
+      FLICK_BACKEND=$backend FLICK_ENGINE=$engine FLICK_STATS=$PWD/stats timeout 60 ./linkage || exit 1
+      awk '$1 == "instructions" { print $2 }' stats >>linkage-counts
+    done
+  done
+  if [ "$(sort -u linkage-counts | wc -l)" != 1 ]; then
+    echo "FAILED: calls through the linkage table: $(tr '\n' ' ' <linkage-counts)"
+    exit 1
+  fi
   cp "$limits" all-limits
 else
   grep -v '^card-' "$limits" >all-limits

@@ -10,6 +10,7 @@
 //! does not fit into what is left, the code leaves, and the interpreter does the rest. So a budget ends at its
 //! last instruction, whatever is translated.
 use crate::function::{Block, Function};
+use crate::thunk::ENTRY_INSNS;
 use flick_engine::vector::is_executed_alone;
 use flick_riscv::{Class, Insn, Op};
 use std::ops::Range;
@@ -58,7 +59,14 @@ pub fn counted(block: &Block, n: usize) -> u32 {
     }
     let rest = &block.insns[n..stretch_end(block, n)];
     let left = rest.iter().position(|&(_, insn)| may_be_left(insn));
-    u32::from(is_behind_left) + left.unwrap_or(rest.len()) as u32
+    let count = left.unwrap_or(rest.len());
+    u32::from(is_behind_left) + executed(block, n..n + count)
+}
+
+/// Instructions of a part of a block, and those of entries of the linkage table that its calls pass through.
+fn executed(block: &Block, part: Range<usize>) -> u32 {
+    let passing = block.passing.iter().filter(|n| part.contains(n));
+    part.len() as u32 + ENTRY_INSNS * passing.count() as u32
 }
 
 /// The instruction behind the next call, or the block's end.
@@ -199,8 +207,8 @@ impl Points {
             .is_some_and(|&(_, insn)| may_be_left(insn));
         match end == block.insns.len() && !is_behind(block, end) {
             _ if starts_left => 0,
-            true => (end - n) as u32 + self.behind(block),
-            false => (end - n) as u32,
+            true => executed(block, n..end) + self.behind(block),
+            false => executed(block, n..end),
         }
     }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::Program;
 use crate::jumps::{Indexed, Jumps, Leads};
 use crate::registers::{RA, Regs, T0};
+use crate::thunk::passes_through;
 use flick_engine::vector::is_executed_alone;
 use flick_riscv::{Class, Insn, Op};
 
@@ -109,6 +110,8 @@ pub struct Block {
     /// The last one is that of the end, if that has one.
     pub insns: Vec<(u64, Insn)>,
     pub end: End,
+    /// Which of the instructions are calls that pass through an entry of the linkage table.
+    pub passing: Vec<usize>,
     pub preds: Vec<usize>,
     /// Guest registers that are read later.
     pub live_in: Regs,
@@ -282,10 +285,12 @@ fn split_returns(blocks: &mut Vec<Block>) {
             copies += 1;
             let copy = blocks.len();
             let (start, insns) = (blocks[at].start, blocks[at].insns.clone());
+            let passing = blocks[at].passing.clone();
             blocks.push(Block {
                 start,
                 insns,
                 end: End::Return,
+                passing,
                 preds: vec![pred],
                 live_in: 0,
                 live_out: 0,
@@ -364,6 +369,8 @@ impl Decoder<'_> {
 
     fn block(&self, start: u64, index: &BTreeMap<u64, usize>) -> Block {
         let mut insns = vec![];
+        let mut passing = vec![];
+        let passes = |target| passes_through(self.program, target);
         let mut pc = start;
         let end = loop {
             let Some(&insn) = self.seen.get(&pc) else {
@@ -384,11 +391,18 @@ impl Decoder<'_> {
                 }
                 Flow::Jump(target) => break End::Jump(index[&target]),
                 Flow::Return => break End::Return,
-                Flow::TailCall(target) => break End::TailCall(target),
+                Flow::TailCall(target) => {
+                    passing.extend(passes(target).then_some(insns.len() - 1));
+                    break End::TailCall(target);
+                }
+                Flow::Call(target) => passing.extend(passes(target).then_some(insns.len() - 1)),
                 Flow::JumpIndirect => {
                     break match self.jumps.of(&insns) {
                         Leads::Out => End::TailCallIndirect,
-                        Leads::OutTo(target) => End::TailCall(target),
+                        Leads::OutTo(target) => {
+                            passing.extend(passes(target).then_some(insns.len() - 1));
+                            End::TailCall(target)
+                        }
                         Leads::Anywhere => End::Anywhere,
                         Leads::To {
                             targets,
@@ -412,6 +426,7 @@ impl Decoder<'_> {
             start,
             insns,
             end,
+            passing,
             preds: vec![],
             live_in: 0,
             live_out: 0,

@@ -41,6 +41,14 @@ pub fn callee(program: &dyn Program, pc: u64) -> Callee {
     through().unwrap_or(Callee::Guest(pc))
 }
 
+/// Instructions of an entry of the linkage table that are executed: `auipc`, `ld` and `jalr`.
+pub const ENTRY_INSNS: u32 = 3;
+
+/// Does translated code that calls `pc` leave out an entry of the linkage table there?
+pub fn passes_through(program: &dyn Program, pc: u64) -> bool {
+    program.is_placed() && callee(program, pc) != Callee::Guest(pc)
+}
+
 /// What a slot has the address of, in a program that is placed.
 fn named_by(program: &(impl Program + ?Sized), slot: u64) -> Option<Callee> {
     let target = program.constant(slot, 8)?;

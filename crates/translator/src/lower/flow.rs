@@ -119,6 +119,11 @@ impl Lower<'_> {
     fn resolved(&self, target: VReg) -> Option<Callee> {
         let target = self.known_address(target)?;
         Some(match self.program.resolve(target)? {
+            // What a register leads to is not known where instructions are counted (`counting.rs`): an entry of the
+            // linkage table is executed there as it is.
+            Target::Guest(at) if self.counting != Counting::None && self.program.is_placed() => {
+                Callee::Guest(at)
+            }
             Target::Guest(at) => callee(self.program, at),
             Target::Elsewhere => Callee::Elsewhere(target),
         })
