@@ -14,16 +14,15 @@ use flick_abi::descriptor::{
     LOG2_DESCRIPTOR_SLOT, RING,
 };
 use flick_abi::dtu::{
-    self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Outcome, ReceiveEndpoint,
-    SendEndpoint,
+    self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, ReceiveEndpoint, SendEndpoint,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::device::{
-    BadState, Bytes, Device, Finish, Refused, Surroundings, Time, check_state, load_state,
-    save_state,
+    BadState, Bytes, Device, Refused, Surroundings, Time, check_state, load_state, save_state,
 };
 use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
+use crate::tile_unit::{Beside, Buffers, Inside, TileUnit};
 
 /// The bank that sends, and the one that receives.
 const SENDS: usize = 0;
@@ -106,7 +105,7 @@ pub struct HostTile {
     /// The tiles with kernels, which have the first numbers.
     kernels: u16,
     state: State,
-    buffers: Vec<u8>,
+    buffers: Buffers,
     arrived: Arrived,
     space: Box<dyn HostSpace>,
 }
@@ -130,7 +129,7 @@ impl HostTile {
             unit: Dtu::new(description)?,
             kernels,
             state: State::default(),
-            buffers: vec![0; BUFFERS],
+            buffers: Buffers::new(OUTGOING, BUFFERS),
             arrived: Arrived::default(),
             space,
         };
@@ -175,47 +174,21 @@ impl HostTile {
         around: &mut dyn Surroundings,
         f: impl FnOnce(&mut Dtu, &mut dyn Surroundings),
     ) {
-        self.on_bank(SENDS, around, f);
+        self.bank(SENDS, around).act(f);
         self.go_on(around);
     }
 
-    fn on_bank<R>(
-        &mut self,
-        bank: usize,
-        around: &mut dyn Surroundings,
-        f: impl FnOnce(&mut Dtu, &mut dyn Surroundings) -> R,
-    ) -> R {
-        let mut inside = Inside {
-            around,
-            bank,
-            buffers: &mut self.buffers,
-            space: &mut *self.space,
-        };
-        f(&mut self.unit, &mut inside)
-    }
-
-    fn get(&mut self, bank: usize, register: u64, around: &mut dyn Surroundings) -> u64 {
-        let read = self.on_bank(bank, around, |unit, inside| unit.read(register, 8, inside));
-        read.unwrap_or(0)
-    }
-
-    fn command(&mut self, bank: usize, command: CommandWord, around: &mut dyn Surroundings) {
-        self.on_bank(bank, around, |unit, inside| {
-            // Registers of page 0 take writes of 8 bytes.
-            let _: Result<(), Refused> = unit.write(dtu::COMMAND, 8, command.bits(), inside);
-        });
-    }
-
-    /// The outcome of the last command of a bank; `None`: it runs.
-    fn outcome(
-        &mut self,
-        bank: usize,
-        around: &mut dyn Surroundings,
-    ) -> Option<Result<u64, Error>> {
-        (self.get(bank, dtu::COMMAND, around) == 0).then(|| {
-            let result = self.get(bank, dtu::RESULT, around);
-            Outcome::from_bits(result).result()
-        })
+    /// The unit, for one of the bridge's banks.
+    fn bank<'a>(&'a mut self, bank: usize, around: &'a mut dyn Surroundings) -> TileUnit<'a> {
+        TileUnit {
+            unit: &mut self.unit,
+            inside: Inside {
+                around,
+                bank,
+                buffers: &mut self.buffers,
+                beside: &mut self.space,
+            },
+        }
     }
 
     /// Descriptors whose time has come go into the ring.
@@ -241,7 +214,7 @@ impl HostTile {
     /// True: there may be more to do.
     fn go_on_sending(&mut self, around: &mut dyn Surroundings) -> bool {
         if self.state.sender == Does::Sends {
-            let Some(outcome) = self.outcome(SENDS, around) else {
+            let Some(outcome) = self.bank(SENDS, around).outcome() else {
                 return false;
             };
             match outcome {
@@ -301,7 +274,7 @@ impl HostTile {
                 self.refuse_first(card::Error::NotFound, around.now());
                 continue;
             }
-            self.buffers[..DESCRIPTOR_SIZE].copy_from_slice(bytes);
+            self.buffers.bytes[..DESCRIPTOR_SIZE].copy_from_slice(bytes);
             self.state.sender = Does::Sends;
             let (to, receiver) = match endpoint {
                 0 => (KERNEL_ENDPOINT, KERNEL_ACTIVITY),
@@ -310,21 +283,17 @@ impl HostTile {
             let to = u64::from(tile) | u64::from(to) << 16 | u64::from(receiver) << 32;
             // The receiver is mostly the same.
             let receiver = dtu::endpoint_word(1 + tile, 1);
-            if self.get(SENDS, receiver, around) != to {
-                self.on_bank(SENDS, around, |unit, inside| {
-                    let _: Result<(), Refused> = unit.write(receiver, 8, to, inside);
-                });
+            if self.bank(SENDS, around).get(receiver) != to {
+                self.bank(SENDS, around).set(receiver, to);
             }
             for (register, value) in [
                 (dtu::ADDRESS, OUTGOING),
                 (dtu::SIZE, DESCRIPTOR_SIZE as u64),
             ] {
-                self.on_bank(SENDS, around, |unit, inside| {
-                    let _: Result<(), Refused> = unit.write(register, 8, value, inside);
-                });
+                self.bank(SENDS, around).set(register, value);
             }
             let command = CommandWord::new(Command::Send, 1 + tile).with_answer(HOST_ENDPOINT);
-            self.command(SENDS, command, around);
+            self.bank(SENDS, around).command(command);
             return true;
         }
     }
@@ -337,11 +306,9 @@ impl HostTile {
             return;
         };
         let register = dtu::endpoint_word(1 + first.tile, 3);
-        let word = self.get(SENDS, register, around);
-        self.on_bank(SENDS, around, |unit, inside| {
-            // Credits are the lowest bits, and there is one less than there can be.
-            let _: Result<(), Refused> = unit.write(register, 8, word + 1, inside);
-        });
+        let word = self.bank(SENDS, around).get(register);
+        // Credits are the lowest bits, and there is one less than there can be.
+        self.bank(SENDS, around).set(register, word + 1);
     }
 
     /// The oldest descriptor of the ring cannot be sent. Its owner is told.
@@ -365,14 +332,14 @@ impl HostTile {
         let fetch = CommandWord::new(Command::Fetch, HOST_ENDPOINT);
         let does = self.state.receiver;
         if does == Does::Nothing {
-            let has_unread = self.get(RECEIVES, dtu::EVENTS, around) != 0;
+            let has_unread = self.bank(RECEIVES, around).get(dtu::EVENTS) != 0;
             if has_unread {
                 self.state.receiver = Does::Fetches;
-                self.command(RECEIVES, fetch, around);
+                self.bank(RECEIVES, around).command(fetch);
             }
             return has_unread;
         }
-        let Some(outcome) = self.outcome(RECEIVES, around) else {
+        let Some(outcome) = self.bank(RECEIVES, around).outcome() else {
             return false;
         };
         self.state.receiver = Does::Nothing;
@@ -380,7 +347,7 @@ impl HostTile {
         if does == Does::Fetches && at != 0 {
             let slot = (at - INCOMING) >> LOG2_DESCRIPTOR_SLOT;
             let start = (at - OUTGOING) as usize + HEADER_SIZE;
-            match Descriptor::from_bytes(&self.buffers[start..start + DESCRIPTOR_SIZE]) {
+            match Descriptor::from_bytes(&self.buffers.bytes[start..start + DESCRIPTOR_SIZE]) {
                 Some(descriptor) => {
                     let arrived = (descriptor, around.now());
                     self.arrived.borrow_mut().push_back(arrived);
@@ -389,72 +356,29 @@ impl HostTile {
             }
             self.state.receiver = Does::Acknowledges;
             let free = CommandWord::new(Command::Acknowledge, HOST_ENDPOINT).with_slot(slot as u8);
-            self.command(RECEIVES, free, around);
+            self.bank(RECEIVES, around).command(free);
         }
         true
     }
 }
 
-/// What the unit reaches: the bridge's buffers, and the process.
-struct Inside<'a> {
-    around: &'a mut dyn Surroundings,
-    bank: usize,
-    buffers: &'a mut [u8],
-    space: &'a mut dyn HostSpace,
-}
-
-/// The bytes of the buffers at an address.
-fn buffer(buffers: &mut [u8], address: u64, size: usize) -> Option<&mut [u8]> {
-    let start = usize::try_from(address.checked_sub(OUTGOING)?).ok()?;
-    buffers.get_mut(start..start.checked_add(size)?)
-}
-
-impl Surroundings for Inside<'_> {
-    fn now(&self) -> Time {
-        self.around.now()
+impl Beside for Box<dyn HostSpace> {
+    fn read(
+        &mut self,
+        address: u64,
+        bytes: &mut [u8],
+        _: &mut dyn Surroundings,
+    ) -> Result<(), Refused> {
+        (**self).read(address, bytes)
     }
 
-    fn set_source(&mut self, source: u32, level: bool) {
-        self.around.set_source(source, level);
-    }
-
-    // The tile has no harts.
-    fn set_hart_line(&mut self, _: usize, _: u32, _: bool) {}
-
-    fn schedule(&mut self, token: u32, at: Time) {
-        self.around.schedule(token, at);
-    }
-
-    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
-        match buffer(self.buffers, address, bytes.len()) {
-            Some(from) => bytes.copy_from_slice(from),
-            None => self.space.read(address, bytes)?,
-        }
-        Ok(())
-    }
-
-    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
-        match buffer(self.buffers, address, bytes.len()) {
-            Some(to) => to.copy_from_slice(bytes),
-            None => self.space.write(address, bytes)?,
-        }
-        Ok(())
-    }
-
-    fn output(&mut self, bytes: &[u8]) {
-        self.around.output(bytes);
-    }
-
-    fn finish(&mut self, how: Finish) {
-        self.around.finish(how);
-    }
-
-    fn hart(&self) -> usize {
-        self.bank
-    }
-
-    fn send(&mut self, packet: Packet) -> bool {
-        self.around.send(packet)
+    fn write(
+        &mut self,
+        address: u64,
+        bytes: &[u8],
+        _: &mut dyn Surroundings,
+    ) -> Result<(), Refused> {
+        (**self).write(address, bytes)
     }
 }
 
@@ -516,7 +440,7 @@ impl Device for HostTile {
     fn reset(&mut self) {
         self.unit.reset();
         self.state = State::default();
-        self.buffers.fill(0);
+        self.buffers.bytes.fill(0);
         self.arrived.borrow_mut().clear();
         self.set_up();
     }
@@ -527,7 +451,7 @@ impl Device for HostTile {
             .iter()
             .map(|(descriptor, time)| (Bytes(descriptor.bytes().to_vec()), *time))
             .collect();
-        let buffers = Bytes(self.buffers.clone());
+        let buffers = Bytes(self.buffers.bytes.clone());
         save_state(&(Bytes(self.unit.save()), &self.state, buffers, arrived))
     }
 
@@ -548,7 +472,7 @@ impl Device for HostTile {
             .iter()
             .filter_map(|(bytes, time)| Some((Descriptor::from_bytes(&bytes.0)?, *time)));
         *self.arrived.borrow_mut() = descriptors.collect();
-        (self.state, self.buffers) = (state, buffers.0);
+        (self.state, self.buffers.bytes) = (state, buffers.0);
         Ok(())
     }
 }

@@ -14,6 +14,7 @@
 //! | `dtu/` | the data transfer unit of a tile | none |
 //! | `accelerator/` | a tile with an accelerator | none |
 //! | `host_tile.rs` | the bridge to the programs of the host | none |
+//! | `tile_unit.rs` | the unit of such a tile, which no hart drives | none |
 //!
 //! `device.rs` has the traits, and `mock.rs` surroundings for tests. `fdt.rs` (with
 //! `isa_string.rs`) writes the device tree by which firmware finds the devices.
@@ -40,6 +41,7 @@ pub mod mock;
 mod plic;
 mod request_faults;
 mod test_finisher;
+mod tile_unit;
 mod timebase;
 mod uart16550;
 pub mod virtio;

@@ -25,12 +25,14 @@
 //! | `recording/` | files of recorded input |
 //! | `semihosting/` | [`Semihosting`]: what bare programs ask the outside |
 //! | `injection/` | faults on purpose |
-//! | `described_system.rs` | [`System`]: a tile of a machine file as a board and a device tree |
+//! | `described_system.rs` | [`System`]: a tile of harts of a machine file, as a board and a device tree |
+//! | `described_tiles.rs` | [`boards_of()`]: the boards of all tiles, with harts and without |
 #![warn(missing_docs)]
 
 mod board;
 mod boot;
 mod described_system;
+mod described_tiles;
 mod described_timing;
 mod function_names;
 mod hart_order;
@@ -49,7 +51,8 @@ pub mod snapshot;
 
 pub use board::{Board, Boards, Timer};
 pub use boot::{BadBoot, Booted, BootedTiles, Files, boot, boot_tiles};
-pub use described_system::{BadSystem, BlockDisk, SERIAL, System, boards_of, host_board};
+pub use described_system::{BadSystem, BlockDisk, SERIAL, System};
+pub use described_tiles::{boards_of, host_board};
 pub use described_timing::{SLICE_CYCLES, timing_of, timing_of_tiles};
 pub use function_names::FunctionNames;
 pub use hart_order::{

@@ -18,10 +18,10 @@ use flick_abi::accelerator::{self, BUFFERS, CONTEXT, CONTEXT_WORDS, Control, Sta
 use serde::{Deserialize, Serialize};
 
 use crate::device::{
-    BadState, Bytes, Device, Finish, Refused, Surroundings, Time, check_state, load_state,
-    save_state,
+    BadState, Bytes, Device, Refused, Surroundings, Time, check_state, load_state, save_state,
 };
 use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
+use crate::tile_unit::{Beside, Buffers, Inside, TileUnit};
 pub use logic::{Accelerator, Computed};
 use stream::Stream;
 
@@ -45,9 +45,9 @@ pub struct AcceleratorDescription {
 }
 
 /// What can change besides the unit and the memory.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct State {
-    /// The number of a [`Status`].
+    /// The number of a [`Status`], at first [`Status::Idle`].
     status: u8,
     is_pushed: bool,
     fault: u8,
@@ -57,26 +57,13 @@ struct State {
     step: module::Step,
 }
 
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            status: Status::Idle as u8,
-            is_pushed: false,
-            fault: 0,
-            stops: false,
-            stream: Stream::default(),
-            step: module::Step::default(),
-        }
-    }
-}
-
 /// The tile.
 pub struct AcceleratorTile {
     unit: Dtu,
     description: AcceleratorDescription,
     logic: Box<dyn Accelerator>,
     state: State,
-    buffers: Vec<u8>,
+    buffers: Buffers,
 }
 
 impl AcceleratorTile {
@@ -97,7 +84,7 @@ impl AcceleratorTile {
             description,
             logic,
             state: State::default(),
-            buffers: vec![0; BUFFERS],
+            buffers: Buffers::new(FIRST_BUFFER, BUFFERS),
         })
     }
 
@@ -112,21 +99,21 @@ impl AcceleratorTile {
         around: &mut dyn Surroundings,
         f: impl FnOnce(&mut Dtu, &mut dyn Surroundings),
     ) {
-        self.on_unit(around, f);
+        self.unit(around).act(f);
         self.go_on(around);
     }
 
-    fn on_unit<R>(
-        &mut self,
-        around: &mut dyn Surroundings,
-        f: impl FnOnce(&mut Dtu, &mut dyn Surroundings) -> R,
-    ) -> R {
-        let mut inside = Inside {
-            around,
-            buffers: &mut self.buffers,
-            state: &mut self.state,
-        };
-        f(&mut self.unit, &mut inside)
+    /// The unit, for the module.
+    fn unit<'a>(&'a mut self, around: &'a mut dyn Surroundings) -> TileUnit<'a> {
+        TileUnit {
+            unit: &mut self.unit,
+            inside: Inside {
+                around,
+                bank: 0,
+                buffers: &mut self.buffers,
+                beside: &mut self.state,
+            },
+        }
     }
 }
 
@@ -178,70 +165,32 @@ fn context_word(offset: u64) -> Option<usize> {
     (word < CONTEXT_WORDS).then_some(word)
 }
 
-/// What the unit reaches: the buffers for messages, the local memory, and the module's registers.
-struct Inside<'a> {
-    around: &'a mut dyn Surroundings,
-    buffers: &'a mut [u8],
-    state: &'a mut State,
-}
-
-/// The bytes of the buffers at an address.
-fn buffer(buffers: &mut [u8], address: u64, size: usize) -> Option<&mut [u8]> {
-    let start = usize::try_from(address.checked_sub(FIRST_BUFFER)?).ok()?;
-    buffers.get_mut(start..start.checked_add(size)?)
-}
-
-impl Surroundings for Inside<'_> {
-    fn now(&self) -> Time {
-        self.around.now()
+impl Beside for State {
+    fn read(
+        &mut self,
+        address: u64,
+        bytes: &mut [u8],
+        around: &mut dyn Surroundings,
+    ) -> Result<(), Refused> {
+        around.read_memory(address, bytes)
     }
 
-    fn set_source(&mut self, source: u32, level: bool) {
-        self.around.set_source(source, level);
-    }
-
-    // The tile has no harts.
-    fn set_hart_line(&mut self, _: usize, _: u32, _: bool) {}
-
-    fn schedule(&mut self, token: u32, at: Time) {
-        self.around.schedule(token, at);
-    }
-
-    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
-        match buffer(self.buffers, address, bytes.len()) {
-            Some(from) => bytes.copy_from_slice(from),
-            None => self.around.read_memory(address, bytes)?,
-        }
-        Ok(())
-    }
-
-    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
-        match buffer(self.buffers, address, bytes.len()) {
-            Some(to) => to.copy_from_slice(bytes),
-            None => self.around.write_memory(address, bytes)?,
-        }
-        Ok(())
+    fn write(
+        &mut self,
+        address: u64,
+        bytes: &[u8],
+        around: &mut dyn Surroundings,
+    ) -> Result<(), Refused> {
+        around.write_memory(address, bytes)
     }
 
     fn read_register(&mut self, offset: u64) -> Result<u64, Refused> {
-        Ok(self.state.register(offset))
+        Ok(self.register(offset))
     }
 
     fn write_register(&mut self, offset: u64, value: u64) -> Result<(), Refused> {
-        self.state.set_register(offset, value);
+        self.set_register(offset, value);
         Ok(())
-    }
-
-    fn output(&mut self, bytes: &[u8]) {
-        self.around.output(bytes);
-    }
-
-    fn finish(&mut self, how: Finish) {
-        self.around.finish(how);
-    }
-
-    fn send(&mut self, packet: Packet) -> bool {
-        self.around.send(packet)
     }
 }
 
@@ -270,11 +219,11 @@ impl Device for AcceleratorTile {
     fn reset(&mut self) {
         self.unit.reset();
         self.state = State::default();
-        self.buffers.fill(0);
+        self.buffers.bytes.fill(0);
     }
 
     fn save(&self) -> Vec<u8> {
-        let buffers = Bytes(self.buffers.clone());
+        let buffers = Bytes(self.buffers.bytes.clone());
         save_state(&(Bytes(self.unit.save()), &self.state, buffers))
     }
 
@@ -286,7 +235,7 @@ impl Device for AcceleratorTile {
         let fits = buffers.0.len() == BUFFERS && self.is_possible(&state);
         check_state(DEVICE, fits, "its buffers are of another tile")?;
         self.unit.load(&unit.0)?;
-        (self.state, self.buffers) = (state, buffers.0);
+        (self.state, self.buffers.bytes) = (state, buffers.0);
         Ok(())
     }
 }

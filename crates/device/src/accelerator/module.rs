@@ -4,13 +4,13 @@ use flick_abi::accelerator::{
     OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, Status,
 };
 use flick_abi::card;
-use flick_abi::dtu::{self, Command, CommandWord, Error, HEADER_SIZE, Header, Outcome};
+use flick_abi::dtu::{self, Command, CommandWord, Error, HEADER_SIZE, Header};
 use flick_abi::file_protocol::{ANSWER_SIZE, Answer, Operation, REQUEST_SIZE, Request};
 use serde::{Deserialize, Serialize};
 
 use super::stream::{PendingAnswer, Phase, Piece};
-use super::{AGAIN, AcceleratorTile, COMPUTED, FIRST_BUFFER, State};
-use crate::device::{Device, Refused, Surroundings, Time};
+use super::{AGAIN, AcceleratorTile, COMPUTED, State};
+use crate::device::{Surroundings, Time};
 
 /// Cycles until an answer is tried again whose receiver is suspended.
 const PAUSE: u64 = 1000;
@@ -102,7 +102,7 @@ impl AcceleratorTile {
             Phase::Input => self.go_to(Phase::AskInput),
             Phase::AskInput => self.ask(INPUT_REQUESTS, Operation::NextIn, 0, around),
             Phase::Read => {
-                let size = stream.input.left.min(block.saturating_sub(stream.filled));
+                let size = stream.readable(block);
                 let (offset, address) = (stream.input.offset, stream.filled);
                 let word = CommandWord::new(Command::Read, INPUT_DATA);
                 self.transfer(word, offset, address, size, around);
@@ -120,13 +120,13 @@ impl AcceleratorTile {
             Phase::Output => self.next_block(),
             Phase::AskOutput => self.ask(OUTPUT_REQUESTS, Operation::NextOut, 0, around),
             Phase::Write => {
-                let size = stream.output.left.min(stream.computed - stream.written);
+                let size = stream.writable();
                 let (offset, address) = (stream.output.offset, stream.written);
                 let word = CommandWord::new(Command::Write, OUTPUT_DATA);
                 self.transfer(word, offset, address, size, around);
             }
             Phase::Commit => {
-                let used = stream.output.size - stream.output.left;
+                let used = stream.output.size.saturating_sub(stream.output.left);
                 self.ask(OUTPUT_REQUESTS, Operation::Commit, used, around);
             }
             Phase::End => self.ask(OUTPUT_REQUESTS, Operation::End, 0, around),
@@ -169,7 +169,7 @@ impl AcceleratorTile {
             return self.fail(card::Error::BadAddress as u64);
         }
         stream.computed = computed.size as u64;
-        stream.blocks += 1;
+        stream.blocks = stream.blocks.wrapping_add(1);
         let time = match computed.cycles {
             Some(cycles) => self.cycles(cycles),
             None if size == 0 => 0,
@@ -222,13 +222,14 @@ impl AcceleratorTile {
             ..Request::new(operation)
         };
         let word = CommandWord::new(Command::Send, endpoint).with_answer(ANSWERS);
-        self.write_unit(dtu::LABEL, operation as u64, around);
+        self.unit(around).set(dtu::LABEL, operation as u64);
         self.send(word, &request.bytes(), around);
     }
 
     fn send(&mut self, word: CommandWord, bytes: &[u8], around: &mut dyn Surroundings) {
-        let start = (OUTGOING - FIRST_BUFFER) as usize;
-        self.buffers[start..start + bytes.len()].copy_from_slice(bytes);
+        if let Some(to) = self.buffers.at(OUTGOING, bytes.len()) {
+            to.copy_from_slice(bytes);
+        }
         self.transfer(word, 0, OUTGOING, bytes.len() as u64, around);
     }
 
@@ -245,41 +246,28 @@ impl AcceleratorTile {
             (dtu::SIZE, size),
             (dtu::OFFSET, offset),
         ] {
-            self.write_unit(register, value, around);
+            self.unit(around).set(register, value);
         }
         self.state.step = Step::Runs;
-        self.write_unit(dtu::COMMAND, word.bits(), around);
-    }
-
-    fn write_unit(&mut self, register: u64, value: u64, around: &mut dyn Surroundings) {
-        self.on_unit(around, |unit, inside| {
-            // Registers of page 0 take writes of 8 bytes.
-            let _: Result<(), Refused> = unit.write(register, 8, value, inside);
-        });
-    }
-
-    fn read_unit(&mut self, register: u64, around: &mut dyn Surroundings) -> u64 {
-        let read = self.on_unit(around, |unit, inside| unit.read(register, 8, inside));
-        read.unwrap_or(0)
+        self.unit(around).command(word);
     }
 
     /// Fetches a message. False: there is none yet.
     fn fetch(&mut self, endpoint: u16, around: &mut dyn Surroundings) -> bool {
-        let has_message = self.read_unit(dtu::EVENTS, around) >> endpoint & 1 != 0;
+        let has_message = self.unit(around).get(dtu::EVENTS) >> endpoint & 1 != 0;
         if has_message {
             self.state.step = Step::Fetches;
             let word = CommandWord::new(Command::Fetch, endpoint);
-            self.write_unit(dtu::COMMAND, word.bits(), around);
+            self.unit(around).command(word);
         }
         has_message
     }
 
     /// What follows a command that has ended. False: it runs.
     fn outcome(&mut self, around: &mut dyn Surroundings) -> bool {
-        if self.read_unit(dtu::COMMAND, around) != 0 {
+        let Some(result) = self.unit(around).outcome() else {
             return false;
-        }
-        let result = Outcome::from_bits(self.read_unit(dtu::RESULT, around)).result();
+        };
         match (self.state.step, result) {
             // A kernel has aborted it, or something else is in the way of its packets.
             (_, Err(Error::Aborted)) | (Step::Runs, Err(Error::NoCredits | Error::NoSpace)) => {
@@ -320,7 +308,7 @@ impl AcceleratorTile {
         let next = match stream.phase {
             Phase::AskInput => Phase::InputAnswer,
             Phase::Read => {
-                let size = stream.input.left.min(block.saturating_sub(stream.filled));
+                let size = stream.readable(block);
                 stream.input.advance(size);
                 stream.filled += size;
                 Phase::Input
@@ -334,7 +322,7 @@ impl AcceleratorTile {
                 Phase::Output
             }
             Phase::Write => {
-                let size = stream.output.left.min(stream.computed - stream.written);
+                let size = stream.writable();
                 stream.output.advance(size);
                 stream.written += size;
                 Phase::Output
@@ -348,11 +336,8 @@ impl AcceleratorTile {
 
     /// The label and the payload of the message at an address of a buffer, and its slot. What a short message lacks
     /// is 0.
-    fn payload<const N: usize>(&self, at: u64, buffer: u64) -> Option<(u64, [u8; N], u8)> {
-        let start = usize::try_from(at.checked_sub(FIRST_BUFFER)?).ok()?;
-        let message = self
-            .buffers
-            .get(start..start.checked_add(HEADER_SIZE + N)?)?;
+    fn payload<const N: usize>(&mut self, at: u64, buffer: u64) -> Option<(u64, [u8; N], u8)> {
+        let message = self.buffers.at(at, HEADER_SIZE + N)?;
         let (header, payload) = message.split_first_chunk::<HEADER_SIZE>()?;
         let header = Header::from_bytes(header);
         let size = usize::from(header.size).min(N);
@@ -373,7 +358,7 @@ impl AcceleratorTile {
         } = Answer::from_bytes(&bytes);
         self.state.step = Step::Acknowledges(label, [error, offset, length]);
         let word = CommandWord::new(Command::Acknowledge, ANSWERS).with_slot(slot);
-        self.write_unit(dtu::COMMAND, word.bits(), around);
+        self.unit(around).command(word);
     }
 
     /// An answer has come. The one for output may come while the module waits for that for input.
@@ -423,11 +408,11 @@ impl AcceleratorTile {
         let granted = std::mem::take(&mut stream.granted);
         stream.answer = match (operation, request) {
             (Some(Operation::NextOut), _) => {
-                stream.filled += granted;
+                stream.filled = stream.filled.saturating_add(granted);
                 PendingAnswer::Grant
             }
             (Some(Operation::Commit), Some(request)) => {
-                stream.filled += request.first.min(granted);
+                stream.filled = stream.filled.saturating_add(request.first.min(granted));
                 PendingAnswer::Done
             }
             (Some(Operation::End), _) => {

@@ -143,6 +143,18 @@ const PENDING: u64 = 2;
 const ASKED: u64 = 4;
 
 impl Stream {
+    /// Bytes that can be read now, for a block of so many.
+    pub fn readable(&self, block: u64) -> u64 {
+        self.input.left.min(block.saturating_sub(self.filled))
+    }
+
+    /// Bytes of output that can be written now.
+    pub fn writable(&self) -> u64 {
+        self.output
+            .left
+            .min(self.computed.saturating_sub(self.written))
+    }
+
     /// As a kernel saves it.
     pub fn words(&self) -> [u64; CONTEXT_WORDS] {
         let Self {

@@ -78,11 +78,8 @@ impl Dtu {
         around: &mut dyn Surroundings,
     ) -> Result<(), Error> {
         check_range(offset, bytes.len())?;
-        let words: Vec<_> = (offset..)
-            .step_by(WORD)
-            .zip(bytes.chunks_exact(WORD))
-            .collect();
-        for (offset, word) in words.into_iter().rev() {
+        for (n, word) in bytes.chunks_exact(WORD).enumerate().rev() {
+            let offset = offset + (WORD * n) as u64;
             let value = u64::from_le_bytes(word.try_into().unwrap_or_default());
             match offset >= ROOT_REGISTERS {
                 true => self.write_for_root(offset, value, around)?,

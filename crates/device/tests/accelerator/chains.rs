@@ -1,6 +1,6 @@
 //! Streams from files to files, through one accelerator and through several.
 use flick_abi::accelerator::{
-    ANSWERS_BUFFER, BUFFERS, CONTEXT, CONTEXT_WORDS, Control, INPUT_REQUESTS, Input, Status,
+    ANSWERS_BUFFER, BUFFERS, CONTEXT, CONTEXT_WORDS, Control, INPUT_REQUESTS, Status,
 };
 use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, Command, NO_ACTIVITY};
 use flick_abi::file_protocol::{Answer, Operation};
@@ -92,9 +92,15 @@ fn input(world: &mut World, size: u64) -> Vec<u8> {
 /// A world with one accelerator between two files.
 fn single(size: u64) -> World {
     let mut world = World::new(vec![Box::new(AddOne)]);
-    world.set_input(1, Input::Asked, (IN, size));
-    world.set_output(1, Err((OUT, 0x4_0000)));
+    world.chain(1, (IN, size), (OUT, 0x4_0000));
     world
+}
+
+/// The file for output has each byte of the input, and so much more.
+fn check_output(world: &mut World, input: &[u8], more: u8) {
+    let output = world.bytes(OUT, input.len());
+    let mut both = output.iter().zip(input);
+    assert!(both.all(|(out, byte)| *out == byte.wrapping_add(more)));
 }
 
 #[test]
@@ -109,13 +115,7 @@ fn a_file_becomes_a_file() {
             server.run(&mut world);
             assert_eq!(world.status(1), Status::Ended as u64, "{size} in {piece}");
             assert_eq!((server.written, server.ended), (size, true));
-            let output = world.bytes(OUT, bytes.len());
-            assert!(
-                output
-                    .iter()
-                    .zip(&bytes)
-                    .all(|(out, byte)| *out == byte.wrapping_add(1))
-            );
+            check_output(&mut world, &bytes, 1);
         }
     }
 }
@@ -129,28 +129,17 @@ fn a_chain_needs_no_server_in_between() {
     );
     let size = 9 * BLOCK + 77;
     let bytes = input(&mut world, size);
-    world.set_input(1, Input::Asked, (IN, size));
-    world.set_output(1, Ok(2));
-    world.set_input(2, Input::Pushed, (0, 0));
-    world.set_output(2, Ok(3));
-    world.set_input(3, Input::Pushed, (0, 0));
-    world.set_output(3, Err((OUT, 0x4_0000)));
-    let began = world.now;
+    world.chain(3, (IN, size), (OUT, 0x4_0000));
+    let began = world.links.now;
     (1..4).for_each(|tile| world.control(tile, Control::Start));
     let mut server = Server::new(size, 0x2_0000);
     server.run(&mut world);
     assert_eq!(server.written, size);
     assert!((1..4).all(|tile| world.status(tile) == Status::Ended as u64));
-    let output = world.bytes(OUT, bytes.len());
-    assert!(
-        output
-            .iter()
-            .zip(&bytes)
-            .all(|(out, byte)| *out == byte.wrapping_add(3))
-    );
+    check_output(&mut world, &bytes, 3);
     // The accelerators compute at the same time: a stage more costs its first block alone.
     let blocks = size.div_ceil(BLOCK) + 2;
-    let took = world.now - began;
+    let took = world.links.now - began;
     assert!(
         took < (blocks + 1) * COMPUTE * 21 / 20,
         "{took} ps for {blocks} blocks"
@@ -173,12 +162,7 @@ fn an_image_is_filtered() {
         .collect();
     world.bytes(FILTER, filter.len()).copy_from_slice(&filter);
     world.copy(Command::Write, 2, BLOCK, FILTER, filter.len());
-    world.set_input(1, Input::Asked, (IN, size));
-    world.set_output(1, Ok(2));
-    world.set_input(2, Input::Pushed, (0, 0));
-    world.set_output(2, Ok(3));
-    world.set_input(3, Input::Pushed, (0, 0));
-    world.set_output(3, Err((OUT, size)));
+    world.chain(3, (IN, size), (OUT, size));
     (1..4).for_each(|tile| world.control(tile, Control::Start));
     Server::new(size, size).run(&mut world);
     let output = world.bytes(OUT, image.len()).to_vec();
@@ -231,13 +215,7 @@ fn activities_share_an_accelerator() {
         }
         assert_eq!(world.status(1), Status::Ended as u64);
         assert_eq!(server.written, size);
-        let output = world.bytes(OUT, bytes.len());
-        assert!(
-            output
-                .iter()
-                .zip(&bytes)
-                .all(|(out, byte)| *out == byte.wrapping_add(1))
-        );
+        check_output(&mut world, &bytes, 1);
         steps = requests;
         if stop_at >= requests {
             break;
@@ -278,13 +256,27 @@ fn errors_end_the_activity_alone() {
         world.control(1, Control::Start);
         Server::new(size, BLOCK).run(&mut world);
         assert_eq!(world.status(1), Status::Ended as u64);
-        let output = world.bytes(OUT, bytes.len());
-        assert!(
-            output
-                .iter()
-                .zip(&bytes)
-                .all(|(out, byte)| *out == byte.wrapping_add(1))
-        );
+        check_output(&mut world, &bytes, 1);
+    }
+}
+
+/// The root may write any context: the activity ends with an error, or waits.
+#[test]
+fn no_context_harms() {
+    for phase in 0..18 {
+        for value in [0, 1, BLOCK, LOCAL, u64::MAX] {
+            let mut world = single(BLOCK);
+            let mut context = [value; CONTEXT_WORDS];
+            context[0] = phase;
+            world.set_registers(1, ACCELERATOR_REGISTERS + CONTEXT, &context);
+            world.control(1, Control::Continue);
+            let mut answers = 0;
+            while let Some(asked) = world.asked() {
+                world.answer(&asked, Answer::default()).unwrap();
+                answers += 1;
+                assert!(answers < 10, "phase {phase}, words of {value:#x}");
+            }
+        }
     }
 }
 

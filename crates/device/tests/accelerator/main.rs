@@ -1,3 +1,5 @@
 //! Tiles with accelerators, the tile of a root that sets them up and serves files, and the links between them.
 mod chains;
+#[path = "../common/links.rs"]
+mod links;
 mod world;

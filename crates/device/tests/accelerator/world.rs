@@ -1,6 +1,4 @@
 //! Tiles and links. Tile 0 has a root with software of this test: it sets units up, and answers requests.
-use std::collections::BTreeMap;
-
 use flick_abi::accelerator::{
     ANSWERS, ANSWERS_BUFFER, ANSWERS_SLOTS, CONTROL, Control, INPUT, INPUT_DATA, INPUT_REQUESTS,
     Input, LOG2_SLOT, OUTPUT_DATA, OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, REQUESTS_SLOTS,
@@ -12,9 +10,11 @@ use flick_abi::dtu::{
 };
 use flick_abi::file_protocol::{Answer, REQUEST_SIZE, Request};
 use flick_device::accelerator::{Accelerator, AcceleratorDescription, AcceleratorTile};
-use flick_device::dtu::{Dtu, DtuDescription, Packet};
+use flick_device::dtu::{Dtu, DtuDescription};
 use flick_device::mock::Mock;
 use flick_device::{Device, Time};
+
+use crate::links::Links;
 
 /// The root's memory, in which files are.
 pub const MEMORY: u64 = 0x8000_0000;
@@ -42,10 +42,7 @@ pub struct World {
     root: Dtu,
     pub accelerators: Vec<AcceleratorTile>,
     pub arounds: Vec<Mock>,
-    pub now: Time,
-    under_way: BTreeMap<(Time, u64), Packet>,
-    sent: u64,
-    free: BTreeMap<(u16, u16), Time>,
+    pub links: Links,
 }
 
 /// A request that the root has fetched.
@@ -94,10 +91,7 @@ impl World {
             root: Dtu::new(unit(0)).unwrap(),
             accelerators: accelerators.collect(),
             arounds,
-            now: 0,
-            under_way: BTreeMap::new(),
-            sent: 0,
-            free: BTreeMap::new(),
+            links: Links::new(LATENCY, BYTE),
         };
         world.write(dtu::current(0), ROOT.into());
         world.set_own(
@@ -130,14 +124,30 @@ impl World {
     }
 
     /// Input comes from the root, in a file at an address, or from whoever writes it.
-    pub fn set_input(&mut self, tile: u16, input: Input, file: (u64, u64)) {
+    fn set_input(&mut self, tile: u16, input: Input, file: (u64, u64)) {
         self.set_registers(tile, ACCELERATOR_REGISTERS + INPUT, &[input as u64]);
         self.set_up(tile, INPUT_REQUESTS, to_root(INPUT_REQUESTS));
         self.set_up(tile, INPUT_DATA, memory(0, file.0, file.1));
     }
 
+    /// A chain of so many accelerators between two files of the root, by their addresses and sizes.
+    pub fn chain(&mut self, accelerators: u16, from: (u64, u64), to: (u64, u64)) {
+        for tile in 1..=accelerators {
+            match tile {
+                1 => self.set_input(tile, Input::Asked, from),
+                _ => self.set_input(tile, Input::Pushed, (0, 0)),
+            }
+            let next = if tile == accelerators {
+                Err(to)
+            } else {
+                Ok(tile + 1)
+            };
+            self.set_output(tile, next);
+        }
+    }
+
     /// Output goes to the root's file, or to another accelerator.
-    pub fn set_output(&mut self, tile: u16, to: Result<u16, (u64, u64)>) {
+    fn set_output(&mut self, tile: u16, to: Result<u16, (u64, u64)>) {
         let (requests, data) = match to {
             Err((address, size)) => (to_root(OUTPUT_REQUESTS), memory(0, address, size)),
             Ok(next) => {
@@ -197,7 +207,7 @@ impl World {
         assert_eq!(done, Ok(0), "{command:?} of {size} at {offset:#x}");
     }
 
-    pub fn set_up(&mut self, tile: u16, number: u16, endpoint: Endpoint) {
+    fn set_up(&mut self, tile: u16, number: u16, endpoint: Endpoint) {
         self.set_registers(tile, dtu::endpoint_word(number, 0), &endpoint.words());
     }
 
@@ -272,58 +282,21 @@ impl World {
     }
 
     fn collect(&mut self) {
-        for around in &mut self.arounds {
-            for packet in around.sent.drain(..) {
-                let free = self.free.entry((packet.from, packet.to)).or_default();
-                *free = self.now.max(*free) + packet.bytes() * BYTE;
-                self.sent += 1;
-                self.under_way.insert((*free + LATENCY, self.sent), packet);
-            }
-        }
+        self.links.collect(&mut self.arounds);
     }
 
-    fn device(&mut self, tile: usize) -> (&mut dyn Device, &mut Mock) {
-        let device: &mut dyn Device = match tile {
+    /// The next event or arrival happens. False: there is none.
+    pub fn step(&mut self) -> bool {
+        let Some((tile, happens)) = self.links.next(&mut self.arounds) else {
+            return false;
+        };
+        let unit: &mut dyn Device = match tile {
             0 => &mut self.root,
             _ => &mut self.accelerators[tile - 1],
         };
-        (device, &mut self.arounds[tile])
-    }
-
-    /// The next event or arrival. False: there is none.
-    pub fn step(&mut self) -> bool {
-        let all = self.arounds.iter().enumerate();
-        let events = all.flat_map(|(tile, around)| {
-            let events = around.events.iter();
-            events.map(move |(&token, &at)| (at, tile, token))
-        });
-        let event = events.min();
-        let arrival = self.under_way.first_key_value().map(|(&key, _)| key);
-        match (event, arrival) {
-            (None, None) => return false,
-            (Some((at, tile, token)), arrival) if arrival.is_none_or(|(time, _)| at <= time) => {
-                self.pass(at);
-                let (device, around) = self.device(tile);
-                around.events.remove(&token);
-                device.event(token, around);
-            }
-            (_, Some(key)) => {
-                let packet = self.under_way.remove(&key).unwrap();
-                self.pass(key.0);
-                let (device, around) = self.device(packet.to.into());
-                device.packet(packet, around);
-            }
-            _ => unreachable!("an event is earlier than no arrival"),
-        }
+        happens.to(unit, &mut self.arounds[tile]);
         self.collect();
         true
-    }
-
-    fn pass(&mut self, time: Time) {
-        self.now = self.now.max(time);
-        self.arounds
-            .iter_mut()
-            .for_each(|around| around.now = self.now);
     }
 }
 

@@ -58,7 +58,7 @@ fn a_message_and_its_answer() {
     network.rest();
     assert_eq!(network.result(0, 0), Ok(0));
     // There: the command, the latency, 16 + 24 + 7 bytes. Back: the latency, 16 bytes.
-    assert_eq!(network.now, COMMAND + 2 * LATENCY + (47 + 16) * 250);
+    assert_eq!(network.links.now, COMMAND + 2 * LATENCY + (47 + 16) * 250);
     assert_eq!(network.credits(0, 2), 1);
     assert!(network.arounds[1].line(1, dtu::INTERRUPT_BIT));
     assert!(!network.arounds[1].line(3, dtu::INTERRUPT_BIT));
@@ -234,7 +234,7 @@ fn refusals_that_send_nothing() {
     let mut network = sender_and_receiver(2, 2);
     let fails = |network: &mut Network, word, error| {
         assert_eq!(network.command(0, 0, word), Err(error));
-        assert_eq!((network.credits(0, 2), network.carried), (2, 0));
+        assert_eq!((network.credits(0, 2), network.links.carried), (2, 0));
     };
     network.prepare(0, 0, b"x");
     fails(
@@ -338,7 +338,7 @@ fn messages_within_a_tile_pass_the_unit_alone() {
     network.arounds[0].tiles.clear();
     assert_eq!(network.send(0, 0, SEND_FOR_ANSWER, b"a"), Ok(0));
     // The command, the message, and its confirmation.
-    assert_eq!((network.now, network.carried), (3 * COMMAND, 0));
+    assert_eq!((network.links.now, network.links.carried), (3 * COMMAND, 0));
     assert_eq!(network.fetch(0, 1, 5), Some(BUFFER));
     assert_eq!(network.send(0, 1, REPLY, b"b"), Ok(0));
     assert_eq!(network.fetch(0, 0, 3), Some(ANSWERS));
@@ -351,7 +351,7 @@ fn sleep_ends_with_a_message_or_with_its_time() {
     let sleep = CommandWord::new(Command::Sleep, 0);
     network.write(1, 1, dtu::SIZE, 1000);
     assert_eq!(network.command(1, 1, sleep), Ok(0));
-    assert_eq!(network.now, COMMAND + 1_000_000);
+    assert_eq!(network.links.now, COMMAND + 1_000_000);
     network.write(1, 1, dtu::SIZE, 0);
     network.start(1, 1, sleep);
     network.rest();

@@ -75,13 +75,20 @@ fn a_long_transfer_uses_the_link() {
         transfer(&mut network, 0, size);
         assert_eq!(network.command(0, 0, command), Ok(0));
         let ideal = size * BYTE;
-        assert!(network.now * 9 <= ideal * 10, "{} for {ideal}", network.now);
+        assert!(
+            network.links.now * 9 <= ideal * 10,
+            "{} for {ideal}",
+            network.links.now
+        );
     }
     // A short one waits for the latency there and back.
     let mut network = remote_memory(8);
     transfer(&mut network, 0, 8);
     assert_eq!(network.command(0, 0, READ), Ok(0));
-    assert_eq!(network.now, COMMAND + 2 * LATENCY + (24 + 16 + 8) * BYTE);
+    assert_eq!(
+        network.links.now,
+        COMMAND + 2 * LATENCY + (24 + 16 + 8) * BYTE
+    );
 }
 
 #[test]
@@ -109,7 +116,7 @@ fn ranges_and_rights() {
     fails(&mut network, 0, 8, READ, Error::NoRight);
     network.write(0, 0, dtu::window_size(0), 16);
     fails(&mut network, 0, 8, WRITE, Error::NoMemory);
-    assert_eq!(network.carried, 0);
+    assert_eq!(network.links.carried, 0);
     // An endpoint whose range is no memory.
     network.write(0, 0, dtu::window_size(0), u64::MAX);
     let nowhere = MemoryEndpoint {
@@ -155,7 +162,7 @@ fn the_own_tile() {
     assert_eq!(network.command(0, 0, READ), Ok(0));
     assert_eq!(network.memory(0, LOCAL, 4096), [0x77; 4096]);
     // Four packets there and back, one after the other.
-    assert_eq!((network.now, network.carried), (9 * COMMAND, 0));
+    assert_eq!((network.links.now, network.links.carried), (9 * COMMAND, 0));
 }
 
 #[test]
@@ -192,7 +199,7 @@ fn ranges_do_not_wrap() {
             let memory = &network.arounds[tile].memory;
             assert!(memory.iter().all(|&byte| byte == tile as u8 + 1));
         }
-        assert_eq!(network.carried, 0);
+        assert_eq!(network.links.carried, 0);
     }
 }
 
@@ -203,5 +210,5 @@ fn no_byte_is_in_every_window() {
     transfer(&mut network, 0, 0);
     assert_eq!(network.command(0, 0, READ), Ok(0));
     assert_eq!(network.command(0, 0, WRITE), Ok(0));
-    assert_eq!(network.carried, 0);
+    assert_eq!(network.links.carried, 0);
 }

@@ -14,7 +14,7 @@ const FREE: CommandWord = CommandWord::new(Command::Acknowledge, 5);
 
 /// The next packets of a class are lost.
 fn lose(network: &mut Network, class: PacketClass, mut count: u64) {
-    network.loses = Box::new(move |packet: &Packet| {
+    network.links.loses = Box::new(move |packet: &Packet| {
         let is_lost = packet.class() == class && count > 0;
         count -= u64::from(is_lost);
         is_lost
@@ -31,7 +31,10 @@ fn a_lost_message_or_confirmation_costs_time() {
             // Each wait is twice the one before.
             let waits = ((1 << count) - 1) * TIMEOUT;
             let least = COMMAND + waits + 2 * LATENCY;
-            assert!((least..least + LATENCY).contains(&network.now), "{count}");
+            assert!(
+                (least..least + LATENCY).contains(&network.links.now),
+                "{count}"
+            );
             let received = network.fetch(1, 1, 5);
             assert!(received.is_some() && network.fetch(1, 1, 5).is_none());
             assert_eq!(network.credits(0, 2), 0);
@@ -50,14 +53,14 @@ fn a_dead_link_ends_commands() {
         lose(&mut network, class, u64::MAX);
         assert_eq!(network.send(0, 0, SEND, b"a"), Err(Error::NoConfirmation));
         let waits = COMMAND + 31 * 1_000 * CYCLE;
-        assert!((waits..waits + LATENCY).contains(&network.now));
+        assert!((waits..waits + LATENCY).contains(&network.links.now));
         // The unit does not know whether the message has arrived.
         assert_eq!(network.credits(0, 2), 1);
         let arrives = class == PacketClass::Confirmation;
         assert_eq!(network.fetch(1, 1, 5).is_some(), arrives);
         assert!(network.fetch(1, 1, 5).is_none());
         // The link works again.
-        network.loses = Box::new(|_| false);
+        network.links.loses = Box::new(|_| false);
         assert_eq!(network.send(0, 0, SEND, b"b"), Ok(0));
         assert!(network.fetch(1, 1, 5).is_some() && network.fetch(1, 1, 5).is_none());
     }
@@ -111,14 +114,14 @@ fn lost_credits_come_back() {
     }
     network.rest();
     assert_eq!(network.credits(0, 2), 3);
-    assert!(network.now > 3 * TIMEOUT);
+    assert!(network.links.now > 3 * TIMEOUT);
     // The unit gives up, and tries again with the next.
     assert_eq!(network.send(0, 0, SEND, b"a"), Ok(0));
     lose(&mut network, PacketClass::Credit, u64::MAX);
     assert_eq!(network.command(1, 1, FREE.with_slot(0)), Ok(0));
     network.rest();
     assert_eq!(network.credits(0, 2), 2);
-    network.loses = Box::new(|_| false);
+    network.links.loses = Box::new(|_| false);
     assert_eq!(network.command(1, 1, FREE.with_slot(3)), Ok(0));
     network.rest();
     assert_eq!(network.credits(0, 2), 4);
@@ -130,7 +133,7 @@ fn transfers_recover_what_is_lost() {
         for class in [PacketClass::Data, PacketClass::Confirmation] {
             let mut network = remote_memory(65_536);
             let mut packets = 0;
-            network.loses = Box::new(move |packet: &Packet| {
+            network.links.loses = Box::new(move |packet: &Packet| {
                 packets += u64::from(packet.class() == class);
                 packet.class() == class && packets % 7 == 3
             });
@@ -156,7 +159,7 @@ fn a_transfer_over_a_dead_link_ends() {
         lose(&mut network, PacketClass::Data, u64::MAX);
         transfer(&mut network, 0, 65_536);
         assert_eq!(network.command(0, 0, command), Err(Error::NoConfirmation));
-        assert!((31 * TIMEOUT..32 * TIMEOUT).contains(&network.now));
+        assert!((31 * TIMEOUT..32 * TIMEOUT).contains(&network.links.now));
         // An abort of it ends, too.
         network.start(0, 0, command);
         network.step();

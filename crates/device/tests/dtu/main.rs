@@ -3,6 +3,8 @@
 mod commands;
 mod data;
 mod faulty_links;
+#[path = "../common/links.rs"]
+mod links;
 mod lossy_links;
 mod model_properties;
 mod model_state;

@@ -1,9 +1,10 @@
 //! Tiles with a unit and a memory each, and links between them with latency and bandwidth.
 use flick_abi::dtu::{self, Command, CommandWord, Endpoint, Error, Outcome};
-use flick_device::dtu::{Dtu, DtuDescription, Packet};
+use flick_device::dtu::{Dtu, DtuDescription};
 use flick_device::mock::Mock;
 use flick_device::{Device, Refused, Time};
-use std::collections::BTreeMap;
+
+use crate::links::Links;
 
 /// The first address of each tile's memory.
 pub const MEMORY: u64 = 0x8000_0000;
@@ -61,16 +62,7 @@ pub fn set_up(unit: &mut Dtu, around: &mut Mock, number: u16, words: [u64; 4]) {
 pub struct Network {
     pub units: Vec<Dtu>,
     pub arounds: Vec<Mock>,
-    pub now: Time,
-    /// Packets under way by arrival and number.
-    under_way: BTreeMap<(Time, u64), Packet>,
-    sent: u64,
-    /// From when on a link is free, by its ends.
-    free: BTreeMap<(u16, u16), Time>,
-    /// Bytes that links have carried.
-    pub carried: u64,
-    /// Whether a packet is lost.
-    pub loses: Box<dyn FnMut(&Packet) -> bool>,
+    pub links: Links,
 }
 
 impl Network {
@@ -85,12 +77,7 @@ impl Network {
                 .into_iter()
                 .map(|d| Dtu::new(d).unwrap())
                 .collect(),
-            now: 0,
-            under_way: BTreeMap::new(),
-            sent: 0,
-            free: BTreeMap::new(),
-            carried: 0,
-            loses: Box::new(|_| false),
+            links: Links::new(LATENCY, BYTE),
         }
     }
 
@@ -143,56 +130,18 @@ impl Network {
 
     /// Puts what units have sent on the links.
     fn collect(&mut self) {
-        for around in &mut self.arounds {
-            for packet in around.sent.drain(..) {
-                let bytes = packet.bytes();
-                let free = self.free.entry((packet.from, packet.to)).or_default();
-                *free = self.now.max(*free) + bytes * BYTE;
-                self.sent += 1;
-                self.carried += bytes;
-                if !(self.loses)(&packet) {
-                    self.under_way.insert((*free + LATENCY, self.sent), packet);
-                }
-            }
-        }
+        self.links.collect(&mut self.arounds);
     }
 
     /// The next event or arrival happens. False: there is none.
     pub fn step(&mut self) -> bool {
-        let events = self.arounds.iter().enumerate().flat_map(|(tile, around)| {
-            around
-                .events
-                .iter()
-                .map(move |(&token, &at)| (at, tile, token))
-        });
-        let event = events.min();
-        let arrival = self.under_way.first_key_value().map(|(&key, _)| key);
-        match (event, arrival) {
-            (None, None) => return false,
-            (Some((at, tile, token)), arrival) if arrival.is_none_or(|(time, _)| at <= time) => {
-                self.pass(at);
-                let (unit, around) = (&mut self.units[tile], &mut self.arounds[tile]);
-                around.events.remove(&token);
-                unit.event(token, around);
-            }
-            (_, arrival) => {
-                let key = arrival.unwrap();
-                let packet = self.under_way.remove(&key).unwrap();
-                self.pass(key.0);
-                let tile = usize::from(packet.to);
-                self.units[tile].packet(packet, &mut self.arounds[tile]);
-            }
-        }
+        let Some((tile, happens)) = self.links.next(&mut self.arounds) else {
+            return false;
+        };
+        assert!(self.links.now < LONG, "the network never rests");
+        happens.to(&mut self.units[tile], &mut self.arounds[tile]);
         self.collect();
         true
-    }
-
-    fn pass(&mut self, time: Time) {
-        assert!(time < LONG, "the network never rests");
-        self.now = self.now.max(time);
-        for around in &mut self.arounds {
-            around.now = self.now;
-        }
     }
 
     /// Lets all happen that happens by itself.

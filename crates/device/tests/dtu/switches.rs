@@ -61,7 +61,7 @@ fn an_aborted_transfer_ends_when_its_packets_are_back() {
         network.rest();
         assert_eq!(network.read(0, 3, dtu::ABORT), 0);
         assert_eq!(network.result(0, 0), Err(Error::Aborted));
-        assert!(network.carried < 40_000);
+        assert!(network.links.carried < 40_000);
         // Another command does nothing until the kernel enables the bank.
         assert_eq!(network.command(0, 0, command), Err(Error::Aborted));
         network.write(0, 3, dtu::ENABLE, 0b1111);

@@ -1,0 +1,93 @@
+//! The boards of all tiles of a machine file: those of harts, and tiles of memory, with an accelerator, and that
+//! of the host.
+use flick_device::accelerator::{AcceleratorDescription, AcceleratorTile, functions};
+use flick_device::dtu::{Dtu, DtuDescription};
+use flick_device::{Arrived, Device, HostSpace, HostTile, Mtimer, Time, Timebase};
+use flick_timing::machine::{self, Tile, TileKind};
+
+use crate::board::{Board, Boards, Timer};
+use crate::described_system::{BadSystem, BlockDisk, FS_PER_PS, System, ram_of, unit_of};
+use crate::ram::Ram;
+
+/// The unit of a tile without harts, which cannot do without.
+fn unit_in_file(tile: &Tile) -> Result<&machine::Dtu, BadSystem> {
+    let unit = tile.dtu.as_ref();
+    unit.ok_or_else(|| BadSystem::NoUnit(tile.name.clone()))
+}
+
+/// A board with a unit and no harts, which could reach its registers or a timer.
+fn unit_board(
+    machine: &machine::Machine,
+    ram: Vec<Ram>,
+    unit: Box<dyn Device>,
+) -> Result<Board, BadSystem> {
+    let timer = Mtimer::new(0, 0, Timebase::new(machine.timebase.into())?);
+    let mut board = Board::new(ram, (0..0, Timer::Mtimer(timer)), None, vec![]);
+    board.add_unit(0..0, unit);
+    Ok(board)
+}
+
+/// The board of a tile of memory, or of one with an accelerator.
+fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Board, BadSystem> {
+    let tile = &machine.tiles[number];
+    let ram = ram_of(tile)?;
+    let unit = DtuDescription {
+        harts: 1,
+        ..unit_of(unit_in_file(tile)?, number)
+    };
+    let TileKind::Accelerator(accelerator) = &tile.kind else {
+        return unit_board(machine, ram, Box::new(Dtu::new(unit)?));
+    };
+    let logic = functions::by_name(&accelerator.function);
+    let logic = logic.ok_or_else(|| BadSystem::Function(accelerator.function.clone()))?;
+    let local = tile.memories.iter().find(|memory| memory.base == 0);
+    let description = AcceleratorDescription {
+        block: accelerator.block,
+        memory: local.map_or(0, |memory| memory.size),
+        time: (accelerator.cycles * accelerator.period / FS_PER_PS).round() as Time,
+        cycle: accelerator.period.round() as u64,
+    };
+    let tile = AcceleratorTile::new(unit, description, logic)?;
+    unit_board(machine, ram, Box::new(tile))
+}
+
+/// The board of the host's tile, which is the last one, and what comes there from the card. `None`: the
+/// machine has no such tile.
+pub fn host_board(
+    machine: &machine::Machine,
+    space: Box<dyn HostSpace>,
+) -> Result<Option<(Board, Arrived)>, BadSystem> {
+    let Some(number) = machine.host_tile() else {
+        return Ok(None);
+    };
+    let unit = unit_of(unit_in_file(&machine.tiles[number])?, number);
+    let tile = HostTile::new(unit, machine.tiles_of_harts() as u16, space)?;
+    let arrived = tile.arrived();
+    let board = unit_board(machine, vec![], Box::new(tile))?;
+    Ok(Some((board, arrived)))
+}
+
+/// The boards of all tiles of a machine, which links connect. The disks are those of the first. The host's
+/// tile is there if its board is given ([`host_board`]).
+pub fn boards_of(
+    systems: &[System],
+    machine: &machine::Machine,
+    disks: Vec<BlockDisk>,
+    mut host: Option<Board>,
+) -> Result<Boards, BadSystem> {
+    let mut disks = Some(disks);
+    let board = |system: &System| {
+        let board = system.board(disks.take().unwrap_or_default())?;
+        Ok((board, system.tile.harts.len()))
+    };
+    let boards = systems.iter().map(board);
+    let mut boards = boards.collect::<Result<Vec<_>, BadSystem>>()?;
+    for (number, tile) in machine.tiles.iter().enumerate().skip(systems.len()) {
+        let board = match &tile.kind {
+            TileKind::Host(_) => host.take(),
+            _ => Some(board_without_harts(machine, number)?),
+        };
+        boards.extend(board.map(|board| (board, 0)));
+    }
+    Ok(Boards::new(boards, &machine.links))
+}
