@@ -1,6 +1,7 @@
 //! The extensions that the engine executes, as tools take them.
 
 use flick_abi::march::EXTENSIONS;
+use flick_riscv::{Extension, Isa};
 
 /// The ISA string of all of them.
 pub fn march() -> String {
@@ -22,4 +23,10 @@ pub fn mattr() -> String {
         .map(|name| format!("+{name}"))
         .collect();
     format!("--mattr={}", features.join(","))
+}
+
+/// A hart with all extensions.
+pub fn all() -> Isa {
+    let isa: Isa = "rv64i".parse().expect("an ISA");
+    Extension::ALL.into_iter().fold(isa, Isa::with)
 }

@@ -110,7 +110,8 @@ pub struct Block {
     /// The last one is that of the end, if that has one.
     pub insns: Vec<(u64, Insn)>,
     pub end: End,
-    /// Which of the instructions are calls that pass through an entry of the linkage table.
+    /// Which of the instructions are calls that pass through an entry of the linkage table, once they have
+    /// been looked for ([`Function::find_passing`]).
     pub passing: Vec<usize>,
     pub preds: Vec<usize>,
     /// Guest registers that are read later.
@@ -152,6 +153,22 @@ impl Function {
         let ends = ends.into_iter().enumerate();
         ends.filter_map(|(start, end)| Some(start..end? + 1))
             .collect()
+    }
+
+    /// Looks for calls that pass through an entry of the linkage table, whose instructions count.
+    pub fn find_passing(&mut self, program: &dyn Program) {
+        for block in &mut self.blocks {
+            for (n, &(pc, insn)) in block.insns.iter().enumerate() {
+                let target = match (flow(pc, insn, &self.range), &block.end) {
+                    (Flow::Call(target), _) => target,
+                    (_, &End::TailCall(target)) if n + 1 == block.insns.len() => target,
+                    _ => continue,
+                };
+                if passes_through(program, target) {
+                    block.passing.push(n);
+                }
+            }
+        }
     }
 
     /// Whether a jump may lead to instructions of the function by ways that are not seen here, so
@@ -285,12 +302,11 @@ fn split_returns(blocks: &mut Vec<Block>) {
             copies += 1;
             let copy = blocks.len();
             let (start, insns) = (blocks[at].start, blocks[at].insns.clone());
-            let passing = blocks[at].passing.clone();
             blocks.push(Block {
                 start,
                 insns,
                 end: End::Return,
-                passing,
+                passing: vec![],
                 preds: vec![pred],
                 live_in: 0,
                 live_out: 0,
@@ -369,8 +385,6 @@ impl Decoder<'_> {
 
     fn block(&self, start: u64, index: &BTreeMap<u64, usize>) -> Block {
         let mut insns = vec![];
-        let mut passing = vec![];
-        let passes = |target| passes_through(self.program, target);
         let mut pc = start;
         let end = loop {
             let Some(&insn) = self.seen.get(&pc) else {
@@ -391,18 +405,11 @@ impl Decoder<'_> {
                 }
                 Flow::Jump(target) => break End::Jump(index[&target]),
                 Flow::Return => break End::Return,
-                Flow::TailCall(target) => {
-                    passing.extend(passes(target).then_some(insns.len() - 1));
-                    break End::TailCall(target);
-                }
-                Flow::Call(target) => passing.extend(passes(target).then_some(insns.len() - 1)),
+                Flow::TailCall(target) => break End::TailCall(target),
                 Flow::JumpIndirect => {
                     break match self.jumps.of(&insns) {
                         Leads::Out => End::TailCallIndirect,
-                        Leads::OutTo(target) => {
-                            passing.extend(passes(target).then_some(insns.len() - 1));
-                            End::TailCall(target)
-                        }
+                        Leads::OutTo(target) => End::TailCall(target),
                         Leads::Anywhere => End::Anywhere,
                         Leads::To {
                             targets,
@@ -426,7 +433,7 @@ impl Decoder<'_> {
             start,
             insns,
             end,
-            passing,
+            passing: vec![],
             preds: vec![],
             live_in: 0,
             live_out: 0,

@@ -428,11 +428,17 @@ impl Source<'_> {
         let own = (self.summary)(range.start);
         let program = self.program;
         let more = (!program.is_placed()).then(|| program.entries(&range));
-        let mut function = Function::new(program, range.clone(), pc, more.clone());
+        let decoded = |more| {
+            let mut function = Function::new(program, range.clone(), pc, more);
+            if counting != Counting::None {
+                function.find_passing(program);
+            }
+            function
+        };
+        let mut function = decoded(more.clone());
         if counting == Counting::PastBudget {
             let more = more.into_iter().flatten().chain(Points::entries(&function));
-            let more = Some(more.collect());
-            function = Function::new(program, range.clone(), pc, more);
+            function = decoded(Some(more.collect()));
         }
         let liveness = Liveness {
             range: &range,

@@ -1,12 +1,17 @@
 //! Code within a budget counts each of its instructions once, by whichever way it is left: compared with
 //! the interpreter's count.
 
+mod common;
+
 use std::ops::Range;
 use std::sync::Mutex;
 
 use flick_engine::{CodeRegion, Exit, Hart, Identity, InstructionBudget, NoObserver, ProcessCore};
-use flick_riscv::{Extension, Insn, Isa};
+use flick_riscv::Insn;
+use flick_riscv_testing::isa;
 use flick_translator::{Context, Counting, Program, Target, Translator, run_within};
+
+use common::{Current, look_up, region};
 
 const RET: u32 = 0x0000_8067;
 const RA: usize = 1;
@@ -44,34 +49,27 @@ impl Program for Guest {
     }
 }
 
-static CURRENT: Mutex<Option<(Translator, Guest)>> = Mutex::new(None);
+static CURRENT: Current<Guest> = Mutex::new(None);
 /// The tests have one translator.
 static ALONE: Mutex<()> = Mutex::new(());
 
 unsafe extern "C" fn lookup(_: *mut Context, target: u64) -> u64 {
-    let mut current = CURRENT.lock().unwrap();
-    let Some((translator, guest)) = current.as_mut() else {
-        return 0;
-    };
-    if let Some(known) = translator.targets().get(target) {
-        return known;
+    match look_up(&CURRENT, |guest| &guest.code, target) {
+        0 => {
+            let current = CURRENT.lock().unwrap();
+            let known = current.as_ref();
+            known
+                .and_then(|(translator, _)| translator.targets().get(target))
+                .unwrap_or(0)
+        }
+        found => found,
     }
-    if !guest.code.contains(target) {
-        translator.remember_elsewhere(target);
-        return translator.targets().get(target).unwrap_or(0);
-    }
-    translator.entry(guest, target).unwrap_or(0)
 }
 
 const MEMORY: Identity = {
     // SAFETY: the code accesses no memory.
     unsafe { Identity::new() }
 };
-
-fn region(words: &[u32]) -> CodeRegion {
-    // SAFETY: the words outlive the region and do not change.
-    unsafe { CodeRegion::new(words.as_ptr() as u64, size_of_val(words) as u64) }
-}
 
 /// The code is run three times: what is looked up the first time is known the next.
 fn counts_as_the_interpreter(words: &[u32], first: u64) {
@@ -94,8 +92,7 @@ fn counts_as_the_interpreter(words: &[u32], first: u64) {
         first,
     };
     *CURRENT.lock().unwrap() = Some((translator, guest));
-    let isa: Isa = "rv64i".parse().expect("an ISA");
-    let isa = Extension::ALL.into_iter().fold(isa, Isa::with);
+    let isa = isa::all();
     for run in 0..3 {
         let mut context = Context {
             hart: begin,

@@ -2,6 +2,8 @@
 //! every one with every rounding mode, named and current, for operands at all edges. Results and
 //! flags are compared; then exceptions trap, and the guest's state there is.
 
+mod common;
+
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -12,6 +14,8 @@ use flick_riscv::Insn;
 use flick_riscv_testing::values::Rng;
 use flick_riscv_testing::{asm, values};
 use flick_translator::{Context, Counting, HostRegisters, Program, Target, Translator};
+
+use common::{Current, look_up, region};
 
 /// Operands for each instruction and current mode.
 const TIMES: usize = 1500;
@@ -105,21 +109,10 @@ impl Program for Guest {
     }
 }
 
-static CURRENT: Mutex<Option<(Translator, Guest)>> = Mutex::new(None);
+static CURRENT: Current<Guest> = Mutex::new(None);
 
 unsafe extern "C" fn lookup(_: *mut Context, target: u64) -> u64 {
-    let mut current = CURRENT.lock().unwrap();
-    let Some((translator, guest)) = current.as_mut() else {
-        return 0;
-    };
-    if let Some(known) = translator.targets().get(target) {
-        return known;
-    }
-    if !guest.code.contains(target) {
-        translator.remember_elsewhere(target);
-        return 0;
-    }
-    translator.entry(guest, target).unwrap_or(0)
+    look_up(&CURRENT, |guest| &guest.code, target)
 }
 
 static TRAPS: AtomicU32 = AtomicU32::new(0);
@@ -163,10 +156,7 @@ fn as_the_interpreter() {
     let cases = cases();
     let words: Vec<u32> = cases.iter().flat_map(|case| [case.insn, RET]).collect();
     let words: &'static [u32] = words.leak();
-    let region = || {
-        // SAFETY: it lives for ever and does not change.
-        unsafe { CodeRegion::new(words.as_ptr() as u64, size_of_val(words) as u64) }
-    };
+    let region = || region(words);
     let translator =
         Translator::new(16 << 20, Counting::None, lookup).expect("memory for translated code");
     *CURRENT.lock().unwrap() = Some((translator, Guest { code: region() }));

@@ -2,6 +2,8 @@
 //! qemu: random sequences between scalar instructions, of which some are illegal; and the guest's
 //! registers where an access faults.
 
+mod common;
+
 use std::cell::Cell;
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -9,12 +11,15 @@ use std::sync::Mutex;
 
 use flick_engine::vector::{VectorState, set_process_states};
 use flick_engine::{CodeRegion, Exit, Hart, Identity, NoObserver, ProcessCore, Unlimited};
-use flick_riscv::{Extension, Insn, Isa};
+use flick_riscv::Insn;
+use flick_riscv_testing::isa;
 use flick_riscv_testing::values::Rng;
 use flick_translator::{
     Context, Counting, Program, Target, Translator, VectorCall, set_vector_calls,
     state_at_vector_call,
 };
+
+use common::{Current, look_up, region};
 
 const RET: u32 = 0x0000_8067;
 const A0: usize = 10;
@@ -52,23 +57,12 @@ impl Program for Guest {
     }
 }
 
-static CURRENT: Mutex<Option<(Translator, Guest)>> = Mutex::new(None);
+static CURRENT: Current<Guest> = Mutex::new(None);
 /// The tests have one translator.
 static ALONE: Mutex<()> = Mutex::new(());
 
 unsafe extern "C" fn lookup(_: *mut Context, target: u64) -> u64 {
-    let mut current = CURRENT.lock().unwrap();
-    let Some((translator, guest)) = current.as_mut() else {
-        return 0;
-    };
-    if let Some(known) = translator.targets().get(target) {
-        return known;
-    }
-    if !guest.code.contains(target) {
-        translator.remember_elsewhere(target);
-        return 0;
-    }
-    translator.entry(guest, target).unwrap_or(0)
+    look_up(&CURRENT, |guest| &guest.code, target)
 }
 
 fn state_at(call: &VectorCall) -> Option<Hart> {
@@ -191,15 +185,9 @@ fn outcome(
     }
 }
 
-fn region(words: &[u32]) -> CodeRegion {
-    // SAFETY: the words outlive the region and do not change.
-    unsafe { CodeRegion::new(words.as_ptr() as u64, size_of_val(words) as u64) }
-}
-
 /// Runs code in budgets that end anywhere.
 fn within_budgets(context: &mut Context, code: &CodeRegion, rng: &mut Rng) -> Exit {
-    let isa: Isa = "rv64i".parse().expect("an ISA");
-    let isa = Extension::ALL.into_iter().fold(isa, Isa::with);
+    let isa = isa::all();
     loop {
         context.retired = (1 + rng.next() % 16).wrapping_neg();
         // SAFETY: the program accesses the memory of its test.

@@ -7,11 +7,12 @@ use std::sync::OnceLock;
 use flick_engine::fp::env::{mxcsr, set_mxcsr};
 use flick_engine::vector::{VectorState, is_executed_alone, set_process_states};
 use flick_engine::{CodeRegion, Control, Exit, Hart, Identity, NoObserver, ProcessCore, run};
-use flick_riscv::{Extension, Insn, Isa, Op};
+use flick_riscv::{Insn, Op};
 use flick_translator::{Context, Counting, Translator, VectorCall, set_vector_calls};
 
 use crate::guest::{CURRENT, Guest, Input, lookup};
 use crate::safe::{self, BASE, INDEX, SP, TABLE, TARGET};
+use flick_riscv_testing::isa;
 use flick_riscv_testing::values::{Rng, boxed, double, integer};
 
 const CODE: u64 = 0x50_0000_0000;
@@ -414,7 +415,7 @@ pub fn execute(data: &[u8]) -> bool {
                         context,
                         &identity,
                         &cached,
-                        all_isa(),
+                        isa::all(),
                         lookup,
                         limit,
                     )
@@ -446,12 +447,6 @@ pub fn execute(data: &[u8]) -> bool {
         translator.invalidate(std::slice::from_ref(&all));
     }
     true
-}
-
-/// A hart with everything.
-fn all_isa() -> Isa {
-    let isa: Isa = "rv64i".parse().expect("an ISA");
-    Extension::ALL.into_iter().fold(isa, Isa::with)
 }
 
 /// The registers where a vector instruction is executed.

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use flick_engine::{CodeRegion, Exit, Hart, Identity};
-use flick_riscv::{Extension, Insn, Isa};
+use flick_riscv::Insn;
+use flick_riscv_testing::isa;
 use flick_riscv_testing::values::Rng;
 use flick_translator::{Context, Counting, HostRegisters, Program, Summary, Target, Translator};
 
@@ -134,11 +135,6 @@ impl Translated {
     }
 }
 
-fn all_isa() -> Isa {
-    let isa: Isa = "rv64i".parse().expect("an ISA");
-    Extension::ALL.into_iter().fold(isa, Isa::with)
-}
-
 impl Engine for Translated {
     fn name(&self) -> &'static str {
         match self.budgets {
@@ -155,7 +151,7 @@ impl Engine for Translated {
             // SAFETY: as above.
             return unsafe { flick_translator::run(context, &memory, code, lookup, 0) };
         };
-        let isa = all_isa();
+        let isa = isa::all();
         loop {
             context.retired = (1 + rng.below(MOST)).wrapping_neg();
             // SAFETY: as above.
