@@ -21,9 +21,15 @@ for options in "" "--timed" "--engine interp"; do
   verdict $? "what chain prints${options:+ with $options}"
 done
 
-# What a machine file says that is wrong.
-sed 's/function = "mul"/function = "mull"/' "$source/chain.toml" >wrong.toml
-timeout 60 "$flick" machine run --machine ./wrong.toml --firmware chain </dev/null >wrong.out 2>&1
-[ $? = 1 ] && grep -q 'no accelerator has the name mull; there are fft, ifft, mul' wrong.out
-verdict $? "an accelerator that is not there"
+# What a machine file says that is wrong: NAME, a change of chain.toml, and the message.
+wrong() {
+  sed "$2" "$source/chain.toml" >wrong.toml
+  timeout 60 "$flick" machine run --machine ./wrong.toml --firmware chain </dev/null >wrong.out 2>&1
+  [ $? = 1 ] && grep -q "$3" wrong.out
+  verdict $? "$1"
+}
+wrong "an accelerator that is not there" 's/function = "mul"/function = "mull"/' \
+  'no accelerator has the name mull; there are fft, ifft, mul'
+wrong "a block that is larger than the local memory" 's/block = "2 KiB"/block = "8 KiB"/' \
+  'tile fft has blocks of 8192 bytes, and 4096 bytes of memory'
 conclude

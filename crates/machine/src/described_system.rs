@@ -66,6 +66,14 @@ pub enum BadSystem {
     NoUnit(String),
     #[error("no accelerator has the name {0}; there are {names}", names = functions::NAMES.join(", "))]
     Function(String),
+    #[error(
+        "the accelerator of tile {tile} has blocks of {block} bytes, and {memory} bytes of memory at address 0"
+    )]
+    Block {
+        tile: String,
+        block: u64,
+        memory: u64,
+    },
     #[error(transparent)]
     Memory(#[from] BadRam),
     #[error(transparent)]

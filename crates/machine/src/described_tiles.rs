@@ -41,9 +41,19 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
     let logic = functions::by_name(&accelerator.function);
     let logic = logic.ok_or_else(|| BadSystem::Function(accelerator.function.clone()))?;
     let local = tile.memories.iter().find(|memory| memory.base == 0);
+    let memory = local.map_or(0, |memory| memory.size);
+    let block = accelerator.block;
+    if block > memory {
+        let tile = tile.name.clone();
+        return Err(BadSystem::Block {
+            tile,
+            block,
+            memory,
+        });
+    }
     let description = AcceleratorDescription {
-        block: accelerator.block,
-        memory: local.map_or(0, |memory| memory.size),
+        block,
+        memory,
         time: (accelerator.cycles * accelerator.period / FS_PER_PS).round() as Time,
         cycle: accelerator.period.round() as u64,
     };
