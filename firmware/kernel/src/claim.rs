@@ -115,15 +115,8 @@ impl Kernel {
     }
 
     /// Harts may move threads from now on, while the kernel hart has nothing to do.
-    #[inline(always)]
-    pub fn open_claims(&mut self) {
-        if HAS_CLAIMS && !self.claims.are_open() {
-            self.open_word();
-        }
-    }
-
     #[inline(never)]
-    fn open_word(&mut self) {
+    pub fn open_claims(&mut self) {
         let (forget, lines) = (self.harts.forget, self.lines);
         let allowed = |place| lines[usize::from(place)].harts();
         self.claims.open(&WORD, &self.dispatch, forget, allowed);

@@ -54,7 +54,6 @@ fn save_registers(local: &mut HartLocal) {
         let fcsr: u64;
         core::arch::asm!("csrr {}, fcsr", out(reg) fcsr);
         context.fcsr = fcsr;
-        // No store, if nothing changes: other harts have the line.
         if context.float_harts != 1 << local.hart {
             context.float_harts = 1 << local.hart;
         }

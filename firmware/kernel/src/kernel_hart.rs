@@ -9,7 +9,7 @@ use flick_kernel_core::lines::MOST_HARTS;
 use flick_kernel_core::thread_lines::ThreadLine;
 use flick_kernel_core::threads::{THREADS, Thread};
 
-use crate::claim::Own;
+use crate::claim::{HAS_CLAIMS, Own};
 use crate::consents::Consents;
 use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};
@@ -304,7 +304,7 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
             }
         } else if looks < LOOKS {
             // The next call comes soon, perhaps. Until then there is time for what nobody waits for.
-            if looks == 0 {
+            if looks == 0 && HAS_CLAIMS && !kernel.claims.are_open() {
                 kernel.open_claims();
             }
             looks += 1;
@@ -318,7 +318,9 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
             continue;
         }
         looks = 0;
-        kernel.open_claims();
+        if HAS_CLAIMS && !kernel.claims.are_open() {
+            kernel.open_claims();
+        }
         clint.clear(me);
         if PENDING.sleep() {
             let next = next_event(kernel);
