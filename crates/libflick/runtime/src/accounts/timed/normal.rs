@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
 use crate::accounts::symbols;
+use crate::os::system_call::system_call;
 
 /// The C library reads them before anybody can change them.
 const TUNABLES: &str = "GLIBC_TUNABLES";
@@ -46,15 +47,23 @@ unsafe fn environment() -> Vec<Vec<u8>> {
     entries
 }
 
-/// Where addresses are random: what this process is for the kernel (personality(2)). A program with more rights
-/// than its caller would get random addresses again.
-fn random_addresses() -> Option<libc::c_ulong> {
-    const ASK: libc::c_ulong = 0xffff_ffff;
-    // SAFETY: these ask alone.
-    let (now, is_secure) = unsafe { (libc::personality(ASK), libc::getauxval(libc::AT_SECURE)) };
-    let now = libc::c_ulong::try_from(now).ok()?;
-    let is_random = now & libc::ADDR_NO_RANDOMIZE as libc::c_ulong == 0;
-    (is_random && is_secure == 0).then_some(now)
+/// Fixed addresses, in personality(2).
+const FIXED: usize = libc::ADDR_NO_RANDOMIZE as usize;
+
+/// personality(2), without the C library's function, whose name may be the program's own.
+fn personality(wanted: usize) -> Option<usize> {
+    // SAFETY: it concerns programs that are started from now on.
+    let before = unsafe { system_call(libc::SYS_personality, [wanted]) };
+    usize::try_from(before).ok()
+}
+
+/// Where addresses are random: what this process is for the kernel. A program with more rights than its caller
+/// would get random addresses again.
+fn random_addresses() -> Option<usize> {
+    const ASK: usize = 0xffff_ffff;
+    // SAFETY: it reads what the kernel has given the process.
+    let is_secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+    personality(ASK).filter(|now| now & FIXED == 0 && !is_secure)
 }
 
 /// Starts the program anew without such tunables and with fixed addresses, where it has them otherwise. Before
@@ -100,24 +109,22 @@ pub fn start_again() {
     let Some(program) = word(program.as_os_str().as_bytes()) else {
         return;
     };
+    // A sandbox may forbid it.
+    let is_fixed = random.and_then(|now| personality(now | FIXED)).is_some();
+    if !is_fixed && tunables.is_none() {
+        return;
+    }
     // SAFETY: C strings in arrays that end in null. Where it fails the program goes on as it is.
     unsafe {
-        if let Some(now) = random {
-            let fixed = libc::personality(now | libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-            // A sandbox may forbid it.
-            if fixed == -1 && tunables.is_none() {
-                return;
-            }
-        }
         libc::execve(
             program.as_ptr(),
             pointers(&words).as_ptr(),
             pointers(&environment).as_ptr(),
         );
-        if let Some(now) = random {
-            libc::personality(now);
-        }
     };
+    if let Some(now) = random {
+        personality(now);
+    }
 }
 
 /// How long threads of LLVM's OpenMP library spin before they sleep: a setting of its own.
