@@ -58,7 +58,7 @@ if [ -e "$card/kernel-host.elf" ]; then
   verdict $? "a program of the host is compiled"
   FLICK_BACKEND=card FLICK_MACHINE=$here/migration/unequal_card.toml timeout 60 "$flick" stat -o host.stat ./host | diff host.expected -
   verdict $? "threads of the host move"
-  grep -q 'host.c:[0-9]*: cpop (zbb)$' host.stat && grep -q '^ thrashing: threads' host.stat
+  grep -q 'host.c:[0-9]*: sh3add (zba)$' host.stat && grep -q '^ thrashing: threads' host.stat
   verdict $? "their migrations have a line, and thrashing a name"
   FLICK_BACKEND=card timeout 60 "$flick" stat -o alike.stat ./host | diff host.expected - && ! grep -q migrations alike.stat
   verdict $? "where harts are alike nothing moves"

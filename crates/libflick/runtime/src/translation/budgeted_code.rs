@@ -3,7 +3,7 @@
 //!
 //! The process's translator makes them, since on a card it makes no others. Each ISA has a set.
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use flick_riscv::{Insn, Isa, illegal};
 use flick_translator::{Context, Counting, Lookup, Program, Summary, Target, Targets, is_on_hart};
@@ -27,6 +27,9 @@ const LOOKUPS: [(Lookup, Lookup); SETS] = [
     (entry_if_hot::<3>, entry_for::<3>),
 ];
 
+/// See [`translates`].
+static TRANSLATES: AtomicBool = AtomicBool::new(false);
+
 /// The ISA of each set; 0: there is none yet.
 static ISAS: [AtomicU64; SETS] = [const { AtomicU64::new(0) }; SETS];
 /// Where jumps of each set lead; null: there is none yet.
@@ -42,11 +45,16 @@ pub fn init() {
     }
     super::target_table::__flick_1_targets.init();
     flick_translator::set_vector_calls(super::state_at_vector_call);
-    if let Err(why) = make(Counting::Budget, LOOKUPS[0].1)
-        && engine == Engine::Translate
-    {
-        cannot_translate(&why);
+    match make(Counting::Budget, LOOKUPS[0].1) {
+        Ok(()) => TRANSLATES.store(true, Ordering::Relaxed),
+        Err(why) if engine == Engine::Translate => cannot_translate(&why),
+        Err(_) => {}
     }
+}
+
+/// Is code on lent harts translated, where it is hot?
+pub fn translates() -> bool {
+    TRANSLATES.load(Ordering::Relaxed)
 }
 
 /// What finds translated code for harts with this ISA.

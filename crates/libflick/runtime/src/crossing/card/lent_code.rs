@@ -40,7 +40,19 @@ const BUDGET: u64 = (1 << (MARK_SHIFT - 1)) - 1;
 const IN_UNITS: u64 = BUDGET + 1;
 const LOG2_UNIT: u32 = 4;
 
-/// As much of a budget as a word may say. A hart that comes back early is lent again.
+/// Instructions in a turn of code that is interpreted. A whole budget of them would take 40 ms, in which no
+/// other thread crosses.
+const INTERPRETED: u64 = 250_000;
+
+/// As much of a budget as the owner takes at a time. A hart that comes back early is lent again.
+fn turn(budget: u64) -> u64 {
+    match translation::budgeted_code::translates() {
+        true => budget,
+        false => budget.min(INTERPRETED),
+    }
+}
+
+/// As much of a budget as a word may say.
 fn budget_word(budget: u64) -> u64 {
     match budget <= BUDGET {
         true => budget,
@@ -146,7 +158,7 @@ impl Lent {
     /// the negative of what is left, but in timed runs.
     pub fn begin<A: Accounts>(act: &mut Entered, loan: Loan, budget: u64, isa: Isa) -> Self {
         let (mark, isa) = (loan.mark(), tiles::limited(isa));
-        let word = budget_word(budget);
+        let word = budget_word(turn(budget));
         let budget = if is_timed::<A>() {
             budget
         } else {
