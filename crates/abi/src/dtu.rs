@@ -209,6 +209,8 @@ numbered! {
         NoCommand = 11,
         /// A packet was not confirmed, however often it was sent. Its effect may have come about.
         NoConfirmation = 12,
+        /// No page is at the address, and no pager has one.
+        NoPage = 13,
     }
 }
 
@@ -342,13 +344,17 @@ pub use crate::dtu_message::{
     FLAG_ANSWER, FLAG_CREDIT, FORWARDED_HEADER_SIZE, ForwardedHeader, HEADER_SIZE, Header,
     NO_HEADER_ENDPOINT, SlotRecord, Unread,
 };
+pub use crate::dtu_pages::{
+    INVALIDATE, Invalidation, PAGE_ANSWER_SIZE, PAGE_ENTRIES, PAGE_FAULT_SIZE, PAGE_SIZE,
+    PageAnswer, PageEntry, PageFault, PagesEndpoint, page_entry, page_of,
+};
 
 const _: () = assert!(endpoint_word(MOST_ENDPOINTS, 0) < 2 * PAGE + 2 * PAGE);
 const _: () = assert!(gone(MOST_ENDPOINTS) <= slot_record(0, 0));
 const _: () = assert!(slot_record(RECEIVE_ENDPOINTS, 0) <= ACCELERATOR_REGISTERS);
 const _: () = assert!(current(MOST_BANKS) <= window_base(0));
 const _: () = assert!(window_base(MOST_BANKS) <= 2 * PAGE);
-const _: () = assert!(Command::Forward as u8 == 8 && Error::NoConfirmation as u8 == 12);
+const _: () = assert!(Command::Forward as u8 == 8 && Error::NoPage as u8 == 13);
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,11 @@
 //! The four words of an endpoint of a data transfer unit (`docs/dtu.md`, "Registers").
+use crate::dtu_pages::PagesEndpoint;
 
 const RECEIVE: u64 = 1;
 const SEND: u64 = 2;
 const MEMORY: u64 = 3;
 const REGISTERS: u64 = 4;
+const PAGES: u64 = 5;
 
 /// An endpoint receives messages into a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,6 +82,8 @@ pub enum Endpoint {
     Memory(MemoryEndpoint),
     /// Kind 4.
     Registers(RegisterEndpoint),
+    /// Kind 5.
+    Pages(PagesEndpoint),
 }
 
 impl Endpoint {
@@ -111,6 +115,12 @@ impl Endpoint {
                 e.size,
             ],
             Self::Registers(e) => [REGISTERS | (e.activity as u64) << 16, e.tile as u64, 0, 0],
+            Self::Pages(e) => [
+                PAGES | (e.activity as u64) << 16,
+                e.pager as u64,
+                e.faults,
+                e.state(),
+            ],
         }
     }
 
@@ -149,6 +159,12 @@ impl Endpoint {
                 activity,
                 tile: second as u16,
             }),
+            PAGES => Self::Pages(PagesEndpoint {
+                activity,
+                pager: second as u16,
+                faults: third,
+                pending: PagesEndpoint::pending(fourth),
+            }),
             _ => return None,
         })
     }
@@ -160,6 +176,7 @@ impl Endpoint {
             Self::Send(endpoint) => endpoint.activity,
             Self::Memory(endpoint) => endpoint.activity,
             Self::Registers(endpoint) => endpoint.activity,
+            Self::Pages(endpoint) => endpoint.activity,
         }
     }
 }
@@ -261,6 +278,9 @@ mod tests {
             tile: 6,
         };
         assert_eq!(Endpoint::Registers(registers).words(), [0x5_0004, 6, 0, 0]);
+        let mut pages = PagesEndpoint::new(7, 10);
+        pages.faults = 3;
+        assert_eq!(Endpoint::Pages(pages).words(), [0x7_0005, 10, 3, 0]);
     }
 
     #[test]
@@ -273,7 +293,7 @@ mod tests {
                 0x0f1e_2d3c_4b5a_6978,
             ];
             let Some(endpoint) = Endpoint::from_words(words) else {
-                assert!(kind == 0 || kind > 4);
+                assert!(kind == 0 || kind > 5);
                 continue;
             };
             assert_eq!(endpoint.activity(), 0x89ab);

@@ -47,6 +47,7 @@ pub fn dtu_header(out: &mut impl Write) -> fmt::Result {
         ("FLAG_CREDIT", dtu::FLAG_CREDIT.into()),
         ("INTERRUPT_BIT", dtu::INTERRUPT_BIT.into()),
         ("ACCELERATOR_REGISTERS", dtu::ACCELERATOR_REGISTERS),
+        ("INVALIDATE", dtu::INVALIDATE),
     ] {
         writeln!(out, "#define FLICK_DTU_{name} {value:#x}")?;
     }

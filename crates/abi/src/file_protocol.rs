@@ -118,7 +118,8 @@ impl Answer {
     }
 }
 
-fn words(values: [u64; 3]) -> [u8; 24] {
+/// Three words of a message.
+pub(crate) fn words(values: [u64; 3]) -> [u8; 24] {
     let mut bytes = [0; 24];
     for (word, value) in bytes.chunks_exact_mut(8).zip(values) {
         word.copy_from_slice(&value.to_le_bytes());
@@ -126,7 +127,8 @@ fn words(values: [u64; 3]) -> [u8; 24] {
     bytes
 }
 
-fn from_words(bytes: &[u8; 24]) -> [u64; 3] {
+/// The words of a message.
+pub(crate) fn from_words(bytes: &[u8; 24]) -> [u64; 3] {
     let (words, _) = bytes.as_chunks::<8>();
     [words[0], words[1], words[2]].map(u64::from_le_bytes)
 }

@@ -47,6 +47,7 @@ pub mod dtu;
 mod dtu_endpoint;
 pub mod dtu_header;
 mod dtu_message;
+mod dtu_pages;
 pub mod file_protocol;
 pub mod header;
 pub mod layout;

@@ -1,5 +1,5 @@
 //! What the unit does with packets that arrive.
-use flick_abi::dtu::{Error, HEADER_SIZE, Header, NO_HEADER_ENDPOINT};
+use flick_abi::dtu::{Endpoint, Error, HEADER_SIZE, Header, NO_HEADER_ENDPOINT};
 
 use super::bank_state::Step;
 use super::data_transfer::part_size;
@@ -139,6 +139,17 @@ impl Dtu {
         }
         let table = self.state.endpoints.get_mut(usize::from(message.endpoint));
         let table = table.ok_or(Error::Gone)?;
+        let is_answer = Header::from_bytes(&message.header).is_answer();
+        if let Some(Endpoint::Pages(pages)) = table.of_activity(message.receiver)
+            && is_answer
+        {
+            self.take_page_answer(message.endpoint, pages, message, around);
+            message
+                .refund
+                .into_iter()
+                .for_each(|credit| self.refund(credit));
+            return Ok(());
+        }
         let receive = table.receive(message.receiver).ok_or(Error::Gone)?;
         let size = HEADER_SIZE + message.payload.len();
         if size as u64 > receive.slot_size() {
@@ -194,15 +205,19 @@ impl Dtu {
             return;
         };
         let word = running.word();
+        let is_question = matches!(running.step, Step::Asks(_));
         match &mut running.step {
-            Step::Sent(sent) => {
+            Step::Sent(sent) | Step::Asks(sent) => {
                 let cost = sent.message.cost;
                 match (cost, error) {
                     (_, Error::None) | (None, _) => {}
                     (Some(credit), Error::Gone) => self.note_gone(credit),
                     (Some(credit), _) => self.refund(credit),
                 }
-                self.finish(index, error, 0, around);
+                match is_question {
+                    true => self.has_asked(index, error, around),
+                    false => self.finish(index, error, 0, around),
+                }
             }
             Step::Replied(_) => {
                 if let Some(table) = self.state.endpoints.get_mut(usize::from(word.endpoint)) {

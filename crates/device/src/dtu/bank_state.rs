@@ -55,6 +55,10 @@ pub(super) enum Step {
     Replied(Unconfirmed),
     /// The message of a `FORWARD` is under way.
     Forwarded(Unconfirmed),
+    /// The message to a pager is under way.
+    Asks(Unconfirmed),
+    /// The pager has still to answer: this command's question, or another one.
+    Faults { has_asked: bool },
     /// Packets of a `READ` or `WRITE` are under way.
     Transfers(DataTransfer),
     /// It sleeps until this time.
@@ -128,6 +132,8 @@ impl Running {
             }
             (Step::Replied(sent), Some(Command::Reply)) => sent.message.cost.is_none(),
             (Step::Forwarded(_), Some(Command::Forward)) => true,
+            (Step::Asks(sent), Some(Command::Read | Command::Write)) => sent.message.cost.is_some(),
+            (Step::Faults { .. }, Some(Command::Read | Command::Write)) => true,
             (Step::Sleeps(_), Some(Command::Sleep)) => true,
             (Step::Transfers(transfer), Some(Command::Read | Command::Write)) => {
                 transfer.is_possible(self.size, packet)

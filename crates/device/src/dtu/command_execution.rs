@@ -1,8 +1,8 @@
 //! What the unit does for a command of a bank.
 use flick_abi::dtu::{
     Command, CommandWord, Endpoint, Error, FLAG_ANSWER, FLAG_CREDIT, FORWARDED_HEADER_SIZE,
-    ForwardedHeader, HEADER_SIZE, Header, MemoryEndpoint, NO_ANSWER_ENDPOINT, NO_HEADER_ENDPOINT,
-    Outcome, RegisterEndpoint,
+    ForwardedHeader, HEADER_SIZE, Header, NO_ANSWER_ENDPOINT, NO_HEADER_ENDPOINT, Outcome,
+    RegisterEndpoint,
 };
 
 use super::Dtu;
@@ -13,7 +13,7 @@ use super::packet::{CommandNumber, Credit, Message, Packet, PacketKind};
 use crate::device::{Surroundings, Time};
 
 /// How the execution of a command goes on.
-enum Next {
+pub(super) enum Next {
     /// It has ended, with a value.
     Ends(u64),
     /// It waits for packets or for time.
@@ -21,7 +21,7 @@ enum Next {
 }
 
 /// The step after the first, or the error.
-type Execution = Result<Next, Error>;
+pub(super) type Execution = Result<Next, Error>;
 
 impl Dtu {
     /// Software starts a command.
@@ -60,8 +60,12 @@ impl Dtu {
             &Step::Sleeps(until) if now >= until => {
                 self.finish(index, Error::None, 0, around);
             }
-            Step::Sleeps(_) => {}
-            Step::Sent(_) | Step::Replied(_) | Step::Forwarded(_) | Step::Transfers(_) => {
+            Step::Sleeps(_) | Step::Faults { .. } => {}
+            Step::Sent(_)
+            | Step::Replied(_)
+            | Step::Forwarded(_)
+            | Step::Asks(_)
+            | Step::Transfers(_) => {
                 self.send_again(index, around);
             }
         }
@@ -71,14 +75,24 @@ impl Dtu {
         let next = match running.command() {
             Some(Command::Send) => self.execute_send(index, &running, around),
             Some(Command::Reply) => self.execute_reply(index, &running, around),
-            Some(Command::Read) => self.transfer(&running, |end| end.can_read),
-            Some(Command::Write) => self.transfer(&running, |end| end.can_write),
+            Some(Command::Read | Command::Write) => self.transfer(index, &running, around),
             Some(Command::Fetch) => self.execute_fetch(&running),
             Some(Command::Acknowledge) => self.execute_acknowledge(&running, around),
             Some(Command::Sleep) => Ok(Next::Waits(Step::Sleeps(self.wakes_at(&running, around)))),
             Some(Command::Forward) => self.execute_forward(index, &running, around),
             None => Err(Error::NoCommand),
         };
+        self.go_on_with(index, next, around);
+        self.update(around);
+    }
+
+    /// What follows the execution of a command.
+    pub(super) fn go_on_with(
+        &mut self,
+        index: usize,
+        next: Execution,
+        around: &mut dyn Surroundings,
+    ) {
         match next {
             Ok(Next::Ends(value)) => self.finish(index, Error::None, value, around),
             Err(error) => self.finish(index, error, 0, around),
@@ -89,7 +103,6 @@ impl Dtu {
                 self.send_parts(index, around);
             }
         }
-        self.update(around);
     }
 
     /// The command of a bank ends.
@@ -119,7 +132,7 @@ impl Dtu {
         );
         match &mut running.step {
             Step::Transfers(transfer) => transfer.abort(running.size),
-            Step::Starts | Step::Sleeps(_) if can_be_made_again => {
+            Step::Starts | Step::Sleeps(_) | Step::Faults { .. } if can_be_made_again => {
                 self.finish(index, Error::Aborted, 0, around);
             }
             _ => {}
@@ -236,7 +249,7 @@ impl Dtu {
     }
 
     /// Sends a message for the first time.
-    fn send_message(
+    pub(super) fn send_message(
         &mut self,
         tile: u16,
         number: CommandNumber,
@@ -350,16 +363,26 @@ impl Dtu {
     }
 
     /// The memory or the registers of a `READ` or `WRITE`, if the endpoint allows it.
-    fn transfer(&self, running: &Running, allows: impl Fn(&MemoryEndpoint) -> bool) -> Execution {
+    fn transfer(
+        &mut self,
+        index: usize,
+        running: &Running,
+        around: &mut dyn Surroundings,
+    ) -> Execution {
         let endpoint = self.endpoint_of(running.word().endpoint, running.activity);
         let memory = match endpoint {
             Some(Endpoint::Memory(memory)) => memory,
             Some(Endpoint::Registers(registers)) => {
                 return self.registers_transfer(running, registers);
             }
+            Some(Endpoint::Pages(_)) => return self.execute_by_pages(index, running, around),
             _ => return Err(Error::NoEndpoint),
         };
-        if !allows(&memory) {
+        let allows = match running.command() {
+            Some(Command::Read) => memory.can_read,
+            _ => memory.can_write,
+        };
+        if !allows {
             return Err(Error::NoRight);
         }
         let end = running.offset.checked_add(running.size);
@@ -404,6 +427,7 @@ impl Dtu {
         };
         let until = match running.step {
             Step::Sleeps(until) => until,
+            Step::Faults { .. } => Time::MAX,
             _ => self.due(running.repeats, around),
         };
         around.schedule(index as u32, until);

@@ -38,12 +38,13 @@ impl Dtu {
         };
         let word = running.word();
         let is_reply = matches!(running.step, Step::Replied(_));
+        let is_question = matches!(running.step, Step::Asks(_));
         running.repeats += 1;
         let is_over = running.repeats >= MOST_SENT;
         match running.step.clone() {
             _ if is_over => {}
-            Step::Starts | Step::Sleeps(_) => {}
-            Step::Sent(sent) | Step::Replied(sent) | Step::Forwarded(sent) => {
+            Step::Starts | Step::Sleeps(_) | Step::Faults { .. } => {}
+            Step::Sent(sent) | Step::Replied(sent) | Step::Forwarded(sent) | Step::Asks(sent) => {
                 let kind = PacketKind::Message(number, sent.message);
                 self.transmit(sent.tile, kind, around);
             }
@@ -73,7 +74,10 @@ impl Dtu {
             table.end_reply(word.slot, number, true);
             self.look_at(word.endpoint);
         }
-        self.finish(index, Error::NoConfirmation, 0, around);
+        match is_question {
+            true => self.has_asked(index, Error::NoConfirmation, around),
+            false => self.finish(index, Error::NoConfirmation, 0, around),
+        }
     }
 
     /// Gives a credit back to the unit of a tile.

@@ -16,6 +16,8 @@ pub(super) struct DataTransfer {
     pub remote: u64,
     /// Whether it is one of registers.
     pub is_of_registers: bool,
+    /// Whether it is one of a page.
+    pub is_of_page: bool,
     /// Bytes for which packets were sent.
     sent: u64,
     /// The offsets of the packets that are under way.
@@ -31,6 +33,7 @@ impl DataTransfer {
             tile,
             remote,
             is_of_registers: false,
+            is_of_page: false,
             sent: 0,
             under_way: Vec::new(),
             failed: None,
@@ -42,6 +45,14 @@ impl DataTransfer {
         Self {
             is_of_registers: true,
             ..Self::new(tile, register)
+        }
+    }
+
+    /// The same for a page.
+    pub fn of_page(tile: u16, remote: u64) -> Self {
+        Self {
+            is_of_page: true,
+            ..Self::new(tile, remote)
         }
     }
 

@@ -56,11 +56,15 @@ impl EndpointState {
             self.gone = 0;
             self.unread.clear();
             self.held.clear();
-            if let Some(Endpoint::Receive(_)) = self.endpoint() {
-                self.words[3] = 0;
-                if number >= RECEIVE_ENDPOINTS {
-                    self.words[0] &= !15;
+            match self.endpoint() {
+                Some(Endpoint::Receive(_)) => {
+                    self.words[3] = 0;
+                    if number >= RECEIVE_ENDPOINTS {
+                        self.words[0] &= !15;
+                    }
                 }
+                Some(Endpoint::Pages(_)) => self.words[3] = 0,
+                _ => {}
             }
         }
         if let Some(Endpoint::Receive(receive)) = self.endpoint() {
@@ -112,7 +116,8 @@ impl EndpointState {
         }
     }
 
-    fn set(&mut self, endpoint: Endpoint) {
+    /// Changes the words, and nothing else.
+    pub fn set(&mut self, endpoint: Endpoint) {
         self.words = endpoint.words();
     }
 

@@ -7,6 +7,7 @@
 //! | `endpoint_table.rs` | endpoints and slots |
 //! | `command_execution.rs` | commands, and their abort |
 //! | `data_transfer.rs` | packets of reads and writes |
+//! | `page_translation.rs` | reads and writes of pages |
 //! | `arrivals.rs` | packets that arrive |
 //! | `confirmation.rs` | packets that are sent again |
 //! | `heard_commands.rs` | packets that come again |
@@ -25,12 +26,13 @@ mod data_transfer;
 mod endpoint_table;
 mod heard_commands;
 mod packet;
+mod page_translation;
 mod returned_credits;
 mod root_requests;
 mod state_check;
 
 use flick_abi::dtu::{
-    self, Endpoint, HEADER_SIZE, Identity, MOST_BANKS, MOST_ENDPOINTS, MOST_SLOTS,
+    self, Endpoint, HEADER_SIZE, Identity, Invalidation, MOST_BANKS, MOST_ENDPOINTS, MOST_SLOTS,
     RECEIVE_ENDPOINTS, VERSION,
 };
 use serde::{Deserialize, Serialize};
@@ -41,6 +43,7 @@ use bank_state::{Bank, Step};
 use endpoint_table::EndpointState;
 use heard_commands::HeardCommands;
 pub use packet::{CommandNumber, Credit, Message, Packet, PacketClass, PacketKind, UNIT_BANK};
+use page_translation::PageTable;
 use returned_credits::ReturnedCredits;
 use root_requests::RecordWords;
 use state_check::DEVICE;
@@ -117,6 +120,7 @@ struct State {
     heard: HeardCommands,
     returned: ReturnedCredits,
     record: RecordWords,
+    pages: PageTable,
     /// Packets within the tile, the oldest first.
     looped: VecDeque<Packet>,
 }
@@ -132,6 +136,7 @@ impl State {
             heard: HeardCommands::default(),
             returned: ReturnedCredits::default(),
             record: RecordWords::default(),
+            pages: PageTable::default(),
             looped: VecDeque::new(),
         }
     }
@@ -275,6 +280,7 @@ impl Dtu {
             let is_unread = endpoint.is_some_and(|all| all.unread_owner().is_some());
             is_unread == (self.unread >> number & 1 != 0)
         }));
+        self.go_on_with_pages(around);
         let has_waiting = self.waiting() & self.state.waiting_interrupt != 0;
         for index in 0..self.state.banks.len() {
             let bank = &self.state.banks[index];
@@ -381,6 +387,12 @@ impl Dtu {
             KernelRegister::Endpoint(number, word) => {
                 let slots = self.description.slots;
                 state.endpoints[usize::from(number)].write_word(word, value, number, slots);
+                if word == 0 {
+                    state.pages.remove(Invalidation {
+                        endpoint: number as u8,
+                        page: None,
+                    });
+                }
                 self.look_at(number);
             }
         }

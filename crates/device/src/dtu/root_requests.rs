@@ -1,7 +1,7 @@
 //! Registers of the unit that the root of the machine reads and writes from its own tile.
 use flick_abi::dtu::{
-    self, Endpoint, Error, MOST_ENDPOINTS, MOST_SLOTS, RECEIVE_ENDPOINTS, ROOT_REGISTERS,
-    SlotRecord,
+    self, Endpoint, Error, INVALIDATE, Invalidation, MOST_ENDPOINTS, MOST_SLOTS, PAGE_ENTRIES,
+    RECEIVE_ENDPOINTS, ROOT_REGISTERS, SlotRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,9 @@ pub(super) struct RecordWords([u64; 3]);
 enum RootRegister {
     Gone(u16),
     Record(u16, u8, usize),
+    Invalidate,
+    /// A word of an entry of pages.
+    PageEntry(usize, usize),
     /// One of the accelerator, from its first on.
     OfAccelerator(u64),
 }
@@ -36,6 +39,12 @@ impl RootRegister {
                 let record = offset - dtu::slot_record(0, 0);
                 let endpoint = (record / 0x400) as u16;
                 Self::Record(endpoint, (record % 0x400 / 32) as u8, word)
+            }
+            INVALIDATE => Self::Invalidate,
+            _ if offset >= dtu::page_entry(0, 0) => {
+                let entry = (offset - dtu::page_entry(0, 0)) / 32;
+                return (entry < PAGE_ENTRIES as u64)
+                    .then_some(Self::PageEntry(entry as usize, word));
             }
             _ => {
                 let endpoint = (offset.checked_sub(dtu::gone(0))? / WORD as u64) as u16;
@@ -104,6 +113,8 @@ impl Dtu {
                 let held = table.and_then(|table| table.known(slot));
                 Ok(held.map_or(SlotRecord::NONE, |held| held.record().words())[word])
             }
+            Some(RootRegister::Invalidate) => Ok(self.has_stale_transfers().into()),
+            Some(RootRegister::PageEntry(entry, word)) => Ok(self.state.pages.word(entry, word)),
             Some(RootRegister::OfAccelerator(offset)) => {
                 let value = around.read_register(offset);
                 value.map_err(|_| Error::OutOfBounds)
@@ -133,6 +144,14 @@ impl Dtu {
             }
             Some(RootRegister::Record(_, _, word)) => {
                 self.state.record.0[word - 1] = value;
+                Ok(())
+            }
+            Some(RootRegister::Invalidate) => {
+                self.invalidate(Invalidation::from_bits(value));
+                Ok(())
+            }
+            Some(RootRegister::PageEntry(entry, word)) => {
+                self.state.pages.set_word(entry, word, value);
                 Ok(())
             }
             Some(RootRegister::OfAccelerator(offset)) => {

@@ -20,6 +20,7 @@ pub(super) fn check(state: &State, description: &DtuDescription) -> Result<(), B
     let mut endpoints = (0..).zip(&state.endpoints);
     let possible = endpoints.all(|(number, table)| table.is_possible(number, description.slots));
     check_state(DEVICE, possible, "an endpoint that cannot be")?;
+    check_state(DEVICE, state.pages.is_possible(), "too many pages")?;
     let possible = state.heard.is_possible() && state.returned.is_possible();
     check_state(DEVICE, possible, "packets that cannot be")?;
     let mut running = state.banks.iter().filter_map(|bank| bank.running.as_ref());

@@ -9,6 +9,8 @@ mod lossy_links;
 mod model_properties;
 mod model_state;
 mod network;
+mod page_model;
+mod pages;
 mod protocol_model;
 mod random_accesses;
 mod random_world;

@@ -63,7 +63,8 @@ impl World {
             match after.wrapping_sub(before) {
                 0 => {}
                 _ if self.has_root => {}
-                u16::MAX if is_bank => away.spent += 1,
+                // What arrives lets commands go on that ask a pager.
+                u16::MAX => away.spent += 1,
                 1 if !is_bank => {
                     let spent = away.spent.checked_sub(1);
                     away.spent = spent.expect("a credit came back twice");
@@ -75,10 +76,18 @@ impl World {
         for hart in 0..HARTS {
             let word = CommandWord::from_bits(commands[hart]);
             let error = Outcome::from_bits(results[hart]).result();
-            let is_send = word.command == Command::Send as u8;
+            let endpoint = match Command::from_number(word.command) {
+                Some(Command::Send) => Some(word.endpoint),
+                Some(Command::Read | Command::Write) => pager(&before, word.endpoint),
+                _ => None,
+            };
             // In other worlds a kernel may have set the endpoint up again since.
-            if self.is_calm && is_send && ended[hart] == 0 && error == Err(Error::Gone) {
-                let away = self.away.entry((tile, word.endpoint)).or_default();
+            if let Some(endpoint) = endpoint
+                && self.is_calm
+                && ended[hart] == 0
+                && error == Err(Error::Gone)
+            {
+                let away = self.away.entry((tile, endpoint)).or_default();
                 away.spent -= 1;
                 away.gone += 1;
             }
@@ -111,12 +120,23 @@ impl World {
         let packet = self.under_way.swap_remove(chosen);
         let tile = usize::from(packet.to);
         let kind = packet.kind.clone();
+        let start = self.arounds[tile].sent.len();
         let (before, after) = self.act(tile, false, |unit, around| unit.packet(packet, around));
         self.counts.transferred += u64::from(matches!(kind, PacketKind::Data { .. }));
         self.counts.of_root += u64::from(matches!(kind, PacketKind::WriteRegisters { .. }));
         let PacketKind::Message(_, message) = kind else {
             return;
         };
+        for packet in &self.arounds[tile].sent[start..] {
+            // A pager's answer begins a transfer.
+            if let PacketKind::Read { command, .. } | PacketKind::Write { command, .. } =
+                &packet.kind
+            {
+                let starter = self.starters[tile][usize::from(command.bank)];
+                check_transfer(packet, &after, starter);
+                self.counts.paged += 1;
+            }
+        }
         for (before, after) in before.iter().zip(&after) {
             let receives = |words| match Endpoint::from_words(words) {
                 Some(Endpoint::Receive(receive)) => Some(receive),
@@ -219,6 +239,14 @@ impl World {
     }
 }
 
+/// The send endpoint by which an endpoint of pages asks.
+fn pager(endpoints: &Endpoints, number: u16) -> Option<u16> {
+    match Endpoint::from_words(*endpoints.get(usize::from(number))?) {
+        Some(Endpoint::Pages(pages)) => Some(pages.pager),
+        _ => None,
+    }
+}
+
 /// The credits of a send endpoint. Others have none.
 fn credits(words: [u64; 4]) -> u16 {
     match Endpoint::from_words(words) {
@@ -274,7 +302,7 @@ fn check_root(packet: &Packet, endpoints: &Endpoints, starter: u16, has_root: bo
 /// `FLICK_DTU_ACCESSES=10000000` is the long run, in release.
 #[test]
 fn any_software_keeps_to_its_endpoints() {
-    let steps = std::env::var("FLICK_DTU_ACCESSES").map_or(100_000_u64, |text| {
+    let steps = std::env::var("FLICK_DTU_ACCESSES").map_or(400_000_u64, |text| {
         text.parse().expect("FLICK_DTU_ACCESSES is a number")
     });
     let mut counts = Counts::default();
@@ -296,7 +324,11 @@ fn any_software_keeps_to_its_endpoints() {
         transferred,
         came_back,
         of_root,
+        paged,
     } = counts;
     let least = delivered.min(used).min(transferred).min(came_back);
-    assert!(least > enough && of_root > 0, "{counts:?}");
+    assert!(
+        least > enough && of_root > 0 && paged > steps / 200_000,
+        "{counts:?}"
+    );
 }

@@ -1,7 +1,7 @@
 //! Two tiles with any software: random accesses by user harts and kernels.
 use flick_abi::dtu::{
-    self, Command, CommandWord, Endpoint, MemoryEndpoint, ReceiveEndpoint, RegisterEndpoint,
-    SendEndpoint,
+    self, Command, CommandWord, Endpoint, MemoryEndpoint, PageAnswer, PagesEndpoint,
+    ReceiveEndpoint, RegisterEndpoint, SendEndpoint,
 };
 use flick_device::Device;
 use flick_device::dtu::{Dtu, Packet};
@@ -52,6 +52,8 @@ pub struct Counts {
     pub transferred: u64,
     pub came_back: u64,
     pub of_root: u64,
+    /// Transfers that pagers have made possible.
+    pub paged: u64,
 }
 
 pub type Endpoints = Vec<[u64; 4]>;
@@ -128,6 +130,19 @@ impl World {
         }
     }
 
+    /// Whether there are endpoints of pages: where a kernel writes any words, it would spend credits by some.
+    fn has_pages(&self) -> bool {
+        self.is_calm || self.has_root
+    }
+
+    /// Word 0 of an endpoint of no kind that the world lacks.
+    fn first_word(&self, value: u64) -> u64 {
+        match value & 15 {
+            5 if !self.has_pages() => value ^ 5,
+            _ => value,
+        }
+    }
+
     /// What a kernel gives to an endpoint. Most receive messages below 3, and send to there above.
     fn words(&mut self, number: u16) -> [u64; 4] {
         let activity = self.activity();
@@ -138,6 +153,7 @@ impl World {
         let kind = match self.below(4) {
             0 if !self.is_calm => self.below(4) as u16,
             _ if self.has_root && number == ENDPOINTS - 1 => 4,
+            _ if self.has_pages() && number == ENDPOINTS - 2 => 5,
             _ => number / 3,
         };
         let credits = self.below(8) as u16;
@@ -170,7 +186,12 @@ impl World {
                 size: 0x400 ^ self.value(),
             }),
             4 => Endpoint::Registers(RegisterEndpoint { activity, tile }),
-            _ => return [(); 4].map(|()| self.value()),
+            5 => Endpoint::Pages(PagesEndpoint::new(activity, 3 + self.below(3) as u16)),
+            _ => {
+                let [first, rest @ ..] = [(); 4].map(|()| self.value());
+                let [second, third, fourth] = rest;
+                return [self.first_word(first), second, third, fourth];
+            }
         };
         endpoint.words()
     }
@@ -218,6 +239,7 @@ impl World {
             (Endpoint::Registers(registers), Command::Read | Command::Write) => {
                 Some((registers.activity, 0))
             }
+            (Endpoint::Pages(pages), Command::Read | Command::Write) => Some((pages.activity, 0)),
             (Endpoint::Receive(receive), _) => {
                 Some((receive.activity, receive.occupied.trailing_zeros() as u8))
             }
@@ -244,12 +266,14 @@ impl World {
         )
     }
 
-    /// The root's next command may be for registers: they are words, and some exist.
+    /// The next command may be for registers: they are words, and some exist. Or it is for a page.
     fn choose_registers(&mut self, tile: usize, hart: usize, endpoint: u16) {
         let words = self.endpoints(tile).get(usize::from(endpoint)).copied();
         if let Some(Endpoint::Registers(_)) = words.and_then(Endpoint::from_words) {
             let offset = match self.below(4) {
                 0 => self.value(),
+                1 if self.below(2) == 0 => dtu::INVALIDATE,
+                1 if self.below(2) == 0 => dtu::page_entry(0, 0) + 8 * self.below(16),
                 1 => dtu::gone(0) + 8 * self.below(ENDPOINTS.into()),
                 2 => dtu::slot_record(0, 0) + 8 * self.below(0x800),
                 _ => dtu::ABORT + 8 * self.below(0x240),
@@ -258,6 +282,59 @@ impl World {
             self.access(tile, hart, dtu::OFFSET, Some(offset));
             self.access(tile, hart, dtu::SIZE, Some(size));
         }
+        if let Some(Endpoint::Pages(_)) = words.and_then(Endpoint::from_words) {
+            let address = MEMORY + self.below(MEMORY_SIZE / 2);
+            let offset = dtu::PAGE_SIZE * self.below(2) + self.below(64);
+            let size = 1 + self.below(200);
+            for (register, value) in [
+                (dtu::ADDRESS, address),
+                (dtu::OFFSET, offset),
+                (dtu::SIZE, size),
+            ] {
+                self.access(tile, hart, register, Some(value));
+            }
+        }
+    }
+
+    /// A receive endpoint of an activity and a slot with what a unit has asked for a page.
+    fn asked_page(&mut self, tile: usize, activity: u16) -> Option<(u16, u8)> {
+        let endpoints = (0..).zip(self.endpoints(tile));
+        let receives: Vec<_> = endpoints
+            .filter_map(|(number, words)| match Endpoint::from_words(words)? {
+                Endpoint::Receive(receive) => Some((number, receive)),
+                _ => None,
+            })
+            .filter(|(_, receive)| receive.activity == activity)
+            .collect();
+        receives.into_iter().find_map(|(number, receive)| {
+            let mut slots = (0..32).filter(|&slot| receive.occupied >> slot & 1 != 0);
+            let slot = slots.find(|&slot| {
+                let start = receive.slot_address(slot).wrapping_sub(MEMORY) as usize;
+                let answer_endpoint = self.arounds[tile].memory.get(start.saturating_add(3));
+                answer_endpoint == Some(&(ENDPOINTS as u8 - 2))
+            })?;
+            Some((number, slot))
+        })
+    }
+
+    /// The hart's next answer may be that of a pager.
+    fn choose_page(&mut self, tile: usize, hart: usize) {
+        let answer = PageAnswer {
+            error: self.below(8) / 7,
+            memory: ENDPOINTS - 1 - self.below(9) as u16 / 8,
+            can_read: self.below(4) > 0,
+            can_write: self.below(2) > 0,
+            offset: match self.below(8) {
+                0 => self.value(),
+                _ => self.below(0x200),
+            },
+        };
+        let start = (MEMORY_SIZE - 0x20) as usize;
+        let bytes = answer.bytes();
+        self.arounds[tile].memory[start..start + bytes.len()].copy_from_slice(&bytes);
+        let address = MEMORY + start as u64;
+        self.access(tile, hart, dtu::ADDRESS, Some(address));
+        self.access(tile, hart, dtu::SIZE, Some(bytes.len() as u64));
     }
 
     /// A step of the software of a hart.
@@ -284,8 +361,17 @@ impl World {
                     command = Command::Fetch as u8;
                 }
                 let activity = self.access(tile, hart, dtu::ACTIVITY, None) as u16;
-                let (endpoint, slot) = self.endpoint_for(tile, command, activity);
+                let (mut endpoint, mut slot) = self.endpoint_for(tile, command, activity);
+                if self.below(2) == 0
+                    && let Some(asked) = self.asked_page(tile, activity)
+                {
+                    command = Command::Reply as u8;
+                    (endpoint, slot) = asked;
+                }
                 self.choose_registers(tile, hart, endpoint);
+                if command == Command::Reply as u8 && self.below(4) > 0 {
+                    self.choose_page(tile, hart);
+                }
                 let word = CommandWord {
                     command,
                     endpoint,
@@ -320,7 +406,13 @@ impl World {
             12 if !self.is_calm && self.below(4) == 0 => {
                 let (number, word) = (self.below(ENDPOINTS.into()) as u16, self.below(4));
                 let offset = dtu::endpoint_word(number, word as usize);
-                let value = self.value();
+                let value = match word {
+                    0 => {
+                        let value = self.value();
+                        self.first_word(value)
+                    }
+                    _ => self.value(),
+                };
                 self.access(tile, hart, offset, Some(value));
                 if word == 0 {
                     // Credits under way are void.
