@@ -10,20 +10,22 @@ cd "$work"
 headers=$build/obj/include
 source=$here/accelerators
 
-clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
-  -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -o chain "$source/chain.c"
-verdict $? "chain is compiled"
-for options in "" "--timed" "--engine interp"; do
-  # shellcheck disable=SC2086
-  timeout 120 "$flick" machine run --machine "$source/chain.toml" $options --firmware chain </dev/null >chain.out 2>&1
-  verdict $? "chain ends${options:+ with $options}"
-  diff "$source/chain.expected" chain.out
-  verdict $? "what chain prints${options:+ with $options}"
+for program in chain requests; do
+  clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
+    -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -o $program "$source/$program.c"
+  verdict $? "$program is compiled"
+  for options in "" "--timed" "--engine interp"; do
+    # shellcheck disable=SC2086
+    timeout 120 "$flick" machine run --machine "$source/$program.toml" $options --firmware $program </dev/null >$program.out 2>&1
+    verdict $? "$program ends${options:+ with $options}"
+    diff "$source/$program.expected" $program.out
+    verdict $? "what $program prints${options:+ with $options}"
+  done
 done
 
-# What a machine file says that is wrong: NAME, a change of chain.toml, and the message.
+# What a machine file says that is wrong: NAME, a change of chain.toml or of another file, and the message.
 wrong() {
-  sed "$2" "$source/chain.toml" >wrong.toml
+  sed "$2" "$source/${4:-chain}.toml" >wrong.toml
   timeout 60 "$flick" machine run --machine ./wrong.toml --firmware chain </dev/null >wrong.out 2>&1
   [ $? = 1 ] && grep -q "$3" wrong.out
   verdict $? "$1"
@@ -32,4 +34,8 @@ wrong "an accelerator that is not there" 's/function = "mul"/function = "mull"/'
   'no accelerator has the name mull; there are fft, ifft, mul'
 wrong "a block that is larger than the local memory" 's/block = "2 KiB"/block = "8 KiB"/' \
   'tile fft has blocks of 8192 bytes, and 4096 bytes of memory'
+wrong "an accelerator of requests without a cache" '/cache\]/,/ways/d' \
+  'the accelerator of tile sum is one of requests, and has no cache' requests
+wrong "an accelerator of requests that is not there" 's/function = "vector-sum"/function = "sum"/' \
+  'tile sum: accelerators of requests with this function' requests
 conclude

@@ -7,9 +7,9 @@ pub const CONTROL: u64 = 0x00;
 pub const STATUS: u64 = 0x08;
 /// Where input comes from ([`Input`]).
 pub const INPUT: u64 = 0x10;
-/// The number of the error that has ended the activity, or 0.
+/// The number of the error that has ended the activity, or the last request; or 0.
 pub const FAULT: u64 = 0x18;
-/// Blocks that the logic has computed since the activity began.
+/// Blocks, or steps of requests, that the logic has computed since the activity began.
 pub const BLOCKS: u64 = 0x20;
 /// The first of the words that belong to an activity: a kernel saves and restores them.
 pub const CONTEXT: u64 = 0x100;
@@ -29,6 +29,13 @@ pub const ANSWERS: u16 = 3;
 /// The endpoint that takes requests of an accelerator that writes into this one.
 pub const REQUESTS: u16 = 8;
 
+/// Of an accelerator of requests: the endpoint of pages that its arrays are in.
+pub const PAGES: u16 = 9;
+/// The endpoint to the pager.
+pub const PAGER: u16 = 10;
+/// The first endpoint of memory in which pages are.
+pub const PAGED: u16 = 11;
+
 /// The module's buffers for messages: addresses in its tile that are no memory. Each slot has
 /// `1 << LOG2_SLOT` bytes.
 pub const ANSWERS_BUFFER: u64 = 1 << 55;
@@ -45,6 +52,26 @@ pub const LOG2_SLOT: u8 = 6;
 /// Bytes of all of them.
 pub const BUFFERS: usize = (ANSWERS_SLOTS as usize + REQUESTS_SLOTS as usize + 1) << LOG2_SLOT;
 
+/// The functions of accelerators of requests that come with Flick.
+pub const REQUEST_FUNCTIONS: [&str; 1] = ["vector-sum"];
+
+/// Where requests for steps lie. Each slot has `1 << LOG2_STEPS_SLOT` bytes.
+pub const STEPS_BUFFER: u64 = ANSWERS_BUFFER;
+/// Slots of [`STEPS_BUFFER`].
+pub const STEPS_SLOTS: u8 = 2;
+/// log2 of the bytes of a slot.
+pub const LOG2_STEPS_SLOT: u8 = 8;
+/// What the module answers.
+pub const STEPS_ANSWER: u64 = STEPS_BUFFER + ((STEPS_SLOTS as u64) << LOG2_STEPS_SLOT);
+/// The line of the cache that is read or written.
+pub const LINE: u64 = STEPS_ANSWER + (1 << LOG2_STEPS_SLOT);
+/// Bytes of all of them but [`LINE`].
+pub const STEPS_BUFFERS: usize = (LINE - STEPS_BUFFER) as usize;
+
+const _: () = assert!(
+    crate::dtu::HEADER_SIZE + crate::step_request::STEP_REQUEST_SIZE <= 1 << LOG2_STEPS_SLOT
+);
+
 /// What a kernel tells the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u64)]
@@ -55,6 +82,8 @@ pub enum Control {
     Stop = 2,
     /// Go on from where it stopped.
     Continue = 3,
+    /// Of an accelerator of requests: the activity ends, and what its cache has is lost.
+    End = 4,
 }
 
 impl Control {
@@ -64,6 +93,7 @@ impl Control {
             1 => Some(Self::Start),
             2 => Some(Self::Stop),
             3 => Some(Self::Continue),
+            4 => Some(Self::End),
             _ => None,
         }
     }

@@ -12,6 +12,7 @@
 //! | [`card`] | kernel calls of the card | kernel, programs of the card | kernel, programs of the card |
 //! | [`accelerator`] | registers of accelerators | root kernel, device | root kernel, device |
 //! | [`file_protocol`] | requests for pieces of files | programs, device, servers | programs, device, servers |
+//! | [`step_request`] | requests for steps over arrays | programs, device | programs, device |
 //! | [`dtu`] | registers and messages of data transfer units | firmware, device | firmware, device |
 //! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
 //! | [`timed`] | records of `--flick-timed` | pass | libflick |
@@ -55,6 +56,7 @@ pub mod march;
 pub mod names;
 pub mod settings;
 pub mod signature;
+pub mod step_request;
 pub mod thread_order;
 pub mod timed;
 pub mod version;

@@ -197,6 +197,7 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
             BadBoot::System(BadSystem::Function(_)) => {
                 "change `function` of [tile.accelerator] in the machine file"
             }
+            BadBoot::System(BadSystem::NoCache(_)) => "add [tile.accelerator.cache]",
             BadBoot::System(BadSystem::Block { .. }) => {
                 "give the tile a [[tile.memory]] with base = 0 that holds a block, or make `block` smaller"
             }

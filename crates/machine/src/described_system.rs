@@ -66,6 +66,8 @@ pub enum BadSystem {
     NoUnit(String),
     #[error("no accelerator has the name {0}; there are {names}", names = functions::NAMES.join(", "))]
     Function(String),
+    #[error("the accelerator of tile {0} is one of requests, and has no cache")]
+    NoCache(String),
     #[error(
         "the accelerator of tile {tile} has blocks of {block} bytes, and {memory} bytes of memory at address 0"
     )]

@@ -1,6 +1,9 @@
 //! The boards of all tiles of a machine file: those of harts, and tiles of memory, with an accelerator, and that
 //! of the host.
-use flick_device::accelerator::{AcceleratorDescription, AcceleratorTile, functions};
+use flick_device::accelerator::{
+    AcceleratorDescription, AcceleratorTile, CacheShape, RequestDescription, RequestTile,
+    functions, request_by_name,
+};
 use flick_device::dtu::{Dtu, DtuDescription};
 use flick_device::{Arrived, Device, HostSpace, HostTile, Mtimer, Time, Timebase};
 use flick_timing::machine::{self, Tile, TileKind};
@@ -27,6 +30,28 @@ fn unit_board(
     Ok(board)
 }
 
+/// A tile with an accelerator of requests.
+fn request_tile(
+    name: &str,
+    accelerator: &machine::Accelerator,
+    unit: DtuDescription,
+) -> Result<RequestTile, BadSystem> {
+    let function = &accelerator.function;
+    let logic = request_by_name(function);
+    let logic = logic.ok_or_else(|| BadSystem::Function(function.clone()))?;
+    let cache = accelerator.cache;
+    let cache = cache.ok_or_else(|| BadSystem::NoCache(name.to_owned()))?;
+    let machine::Cache { line, ways, .. } = cache;
+    // A file's lines have 4 KiB at most, which are a page.
+    let sets = (cache.size / line / ways.max(1) as u64).max(1);
+    let description = RequestDescription {
+        cache: CacheShape { line, ways, sets },
+        time: (accelerator.cycles * accelerator.period / FS_PER_PS).round() as Time,
+        cycle: accelerator.period.round() as u64,
+    };
+    Ok(RequestTile::new(unit, description, logic)?)
+}
+
 /// The board of a tile of memory, or of one with an accelerator.
 fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Board, BadSystem> {
     let tile = &machine.tiles[number];
@@ -38,6 +63,10 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
     let TileKind::Accelerator(accelerator) = &tile.kind else {
         return unit_board(machine, ram, Box::new(Dtu::new(unit)?));
     };
+    if !accelerator.is_stream {
+        let tile = request_tile(&tile.name, accelerator, unit)?;
+        return unit_board(machine, ram, Box::new(tile));
+    }
     let logic = functions::by_name(&accelerator.function);
     let logic = logic.ok_or_else(|| BadSystem::Function(accelerator.function.clone()))?;
     let local = tile.memories.iter().find(|memory| memory.base == 0);

@@ -8,21 +8,33 @@
 //! | `module.rs` | the steps of the module |
 //! | `stream.rs` | the state of a stream, as a kernel saves it |
 //! | `logic.rs` | what an accelerator computes: the trait for users |
+//! | `request.rs` | the same for requests: tile, registers, what a kernel saves |
+//! | `request_module.rs` | the steps of its module |
+//! | `request_cache.rs` | its cache |
+//! | `request_logic.rs` | the trait for users |
 //! | `functions/` | accelerators that come with Flick |
 pub mod functions;
 mod logic;
 mod module;
+mod request;
+mod request_cache;
+mod request_logic;
+mod request_module;
 mod stream;
 
 use flick_abi::accelerator::{self, BUFFERS, CONTEXT, CONTEXT_WORDS, Control, Status};
 use serde::{Deserialize, Serialize};
 
+pub use crate::device::Refused;
 use crate::device::{
-    BadState, Bytes, Device, Refused, Surroundings, Time, check_state, load_state, save_state,
+    BadState, Bytes, Device, Surroundings, Time, check_state, load_state, save_state,
 };
 use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
 use crate::tile_unit::{Beside, Buffers, Inside, TileUnit};
 pub use logic::{Accelerator, Computed};
+pub use request::{RequestDescription, RequestTile};
+pub use request_cache::CacheShape;
+pub use request_logic::{Arrays, RequestAccelerator, request_by_name};
 use stream::Stream;
 
 /// The first address of the buffers for messages.
@@ -30,6 +42,8 @@ const FIRST_BUFFER: u64 = accelerator::ANSWERS_BUFFER;
 /// The token of the end of a computation, and that of another try. They are none of the unit's.
 const COMPUTED: u32 = 1 << 16;
 const AGAIN: u32 = COMPUTED + 1;
+/// Cycles until a command is made again that something was in the way of.
+const PAUSE: u64 = 1000;
 
 /// What the tile has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +171,12 @@ impl State {
             }
         }
     }
+}
+
+/// Picoseconds of so many cycles of so many femtoseconds.
+fn cycles(count: u64, cycle: u64) -> Time {
+    let time = u128::from(count) * u128::from(cycle) / 1000;
+    Time::try_from(time).unwrap_or(Time::MAX)
 }
 
 /// The word of the context at an offset.

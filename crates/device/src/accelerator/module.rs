@@ -9,11 +9,8 @@ use flick_abi::file_protocol::{ANSWER_SIZE, Answer, Operation, REQUEST_SIZE, Req
 use serde::{Deserialize, Serialize};
 
 use super::stream::{PendingAnswer, Phase, Piece};
-use super::{AGAIN, AcceleratorTile, COMPUTED, State};
-use crate::device::{Surroundings, Time};
-
-/// Cycles until an answer is tried again whose receiver is suspended.
-const PAUSE: u64 = 1000;
+use super::{AGAIN, AcceleratorTile, COMPUTED, PAUSE, State, cycles};
+use crate::device::Surroundings;
 
 /// What runs in a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -171,17 +168,12 @@ impl AcceleratorTile {
         stream.computed = computed.size as u64;
         stream.blocks = stream.blocks.wrapping_add(1);
         let time = match computed.cycles {
-            Some(cycles) => self.cycles(cycles),
+            Some(count) => cycles(count, self.description.cycle),
             None if size == 0 => 0,
             None => self.description.time,
         };
         self.state.step = Step::Computes;
         around.schedule(COMPUTED, around.now().saturating_add(time));
-    }
-
-    fn cycles(&self, cycles: u64) -> Time {
-        let time = u128::from(cycles) * u128::from(self.description.cycle) / 1000;
-        Time::try_from(time).unwrap_or(Time::MAX)
     }
 
     /// Answers who writes into the local memory.
@@ -298,7 +290,8 @@ impl AcceleratorTile {
     /// The phase begins again a little later.
     fn pause(&mut self, around: &mut dyn Surroundings) {
         self.state.step = Step::Pauses;
-        around.schedule(AGAIN, around.now().saturating_add(self.cycles(PAUSE)));
+        let time = cycles(PAUSE, self.description.cycle);
+        around.schedule(AGAIN, around.now().saturating_add(time));
     }
 
     /// The command of the phase has ended without an error.

@@ -1,15 +1,14 @@
 //! What the unit does for a command of a bank.
 use flick_abi::dtu::{
-    Command, CommandWord, Endpoint, Error, FLAG_ANSWER, FLAG_CREDIT, FORWARDED_HEADER_SIZE,
-    ForwardedHeader, HEADER_SIZE, Header, NO_ANSWER_ENDPOINT, NO_HEADER_ENDPOINT, Outcome,
-    RegisterEndpoint,
+    Command, CommandWord, Endpoint, Error, FLAG_ANSWER, FLAG_CREDIT, HEADER_SIZE, Header,
+    NO_ANSWER_ENDPOINT, NO_HEADER_ENDPOINT, Outcome,
 };
 
 use super::Dtu;
 use super::bank_state::{Running, Step, command_number};
 use super::confirmation::Unconfirmed;
 use super::data_transfer::DataTransfer;
-use super::packet::{CommandNumber, Credit, Message, Packet, PacketKind};
+use super::packet::{CommandNumber, Message, Packet, PacketKind};
 use crate::device::{Surroundings, Time};
 
 /// How the execution of a command goes on.
@@ -312,56 +311,6 @@ impl Dtu {
         Time::try_from(until).unwrap_or(Time::MAX)
     }
 
-    /// Sends a message in the name of another sender, for the root. The header in front of the payload says
-    /// whose message it is. It costs no credit of the endpoint: its sender has paid.
-    fn execute_forward(
-        &mut self,
-        index: usize,
-        running: &Running,
-        around: &mut dyn Surroundings,
-    ) -> Execution {
-        let endpoint = self.endpoint_of(running.word().endpoint, running.activity);
-        let Some(Endpoint::Send(send)) = endpoint else {
-            return Err(Error::NoEndpoint);
-        };
-        if !self.description.is_root {
-            return Err(Error::NoRight);
-        }
-        let payload = running.size.checked_sub(FORWARDED_HEADER_SIZE as u64);
-        let payload = payload.ok_or(Error::OutOfBounds)?;
-        if payload + HEADER_SIZE as u64 > send.message_size().min(self.description.message.into()) {
-            return Err(Error::OutOfBounds);
-        }
-        let mut bytes = [0; FORWARDED_HEADER_SIZE];
-        read_local(running, 0, &mut bytes, around)?;
-        let forwarded = ForwardedHeader::from_bytes(&bytes);
-        let mut bytes = vec![0; payload as usize];
-        read_local(running, FORWARDED_HEADER_SIZE as u64, &mut bytes, around)?;
-        let credit = forwarded.has_credit.then_some(Credit {
-            endpoint: forwarded.credit_endpoint,
-            setup: forwarded.credit_setup,
-        });
-        let header = Header {
-            size: payload as u16,
-            ..forwarded.header
-        };
-        let (cost, refund) = match header.is_answer() {
-            true => (None, credit),
-            false => (credit, None),
-        };
-        let message = Message {
-            endpoint: send.endpoint,
-            receiver: send.receiver,
-            header: header.bytes(),
-            payload: bytes,
-            cost,
-            refund,
-        };
-        let number = command_number(index, self.state.banks[index].number);
-        let sent = self.send_message(send.tile, number, message, around)?;
-        Ok(Next::Waits(Step::Forwarded(sent)))
-    }
-
     /// The memory or the registers of a `READ` or `WRITE`, if the endpoint allows it.
     fn transfer(
         &mut self,
@@ -399,21 +348,6 @@ impl Dtu {
                 memory.tile,
                 remote,
             )))),
-        }
-    }
-
-    /// A `READ` or `WRITE` of the registers of a tile, for the root.
-    fn registers_transfer(&self, running: &Running, endpoint: RegisterEndpoint) -> Execution {
-        let is_of_words = (running.offset | running.size).is_multiple_of(8);
-        match running.offset.checked_add(running.size) {
-            _ if !self.description.is_root => Err(Error::NoRight),
-            Some(_) if running.size == 0 => Ok(Next::Ends(0)),
-            Some(_) if !running.in_window => Err(Error::NoMemory),
-            Some(_) if is_of_words => {
-                let transfer = DataTransfer::of_registers(endpoint.tile, running.offset);
-                Ok(Next::Waits(Step::Transfers(transfer)))
-            }
-            _ => Err(Error::OutOfBounds),
         }
     }
 
@@ -519,7 +453,7 @@ pub(super) fn part_packet(
 }
 
 /// Reads a part of the command's range in the own tile.
-fn read_local(
+pub(super) fn read_local(
     running: &Running,
     part: u64,
     bytes: &mut [u8],

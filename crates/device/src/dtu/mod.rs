@@ -11,7 +11,8 @@
 //! | `arrivals.rs` | packets that arrive |
 //! | `confirmation.rs` | packets that are sent again |
 //! | `heard_commands.rs` | packets that come again |
-//! | `root_requests.rs` | registers that the root reaches from its tile |
+//! | `kernel_pages.rs` | registers for the tile's kernel |
+//! | `root_requests.rs` | registers that the root reaches from its tile, and messages that it forwards |
 //! | `returned_credits.rs` | credits on their way back |
 //! | `packet.rs` | packets |
 //! | `state_check.rs` | saved states that are refused |
@@ -25,6 +26,7 @@ mod confirmation;
 mod data_transfer;
 mod endpoint_table;
 mod heard_commands;
+mod kernel_pages;
 mod packet;
 mod page_translation;
 mod returned_credits;
@@ -32,7 +34,7 @@ mod root_requests;
 mod state_check;
 
 use flick_abi::dtu::{
-    self, Endpoint, HEADER_SIZE, Identity, Invalidation, MOST_BANKS, MOST_ENDPOINTS, MOST_SLOTS,
+    self, Endpoint, HEADER_SIZE, Identity, MOST_BANKS, MOST_ENDPOINTS, MOST_SLOTS,
     RECEIVE_ENDPOINTS, VERSION,
 };
 use serde::{Deserialize, Serialize};
@@ -347,85 +349,6 @@ impl Dtu {
         }
     }
 
-    fn read_kernel_page(&self, register: KernelRegister) -> u64 {
-        let state = &self.state;
-        match register {
-            KernelRegister::Abort => self.aborts().into(),
-            KernelRegister::Enable => state.enable,
-            KernelRegister::Waiting => self.waiting(),
-            KernelRegister::WaitingInterrupt => state.waiting_interrupt,
-            KernelRegister::Timeout => state.timeout,
-            KernelRegister::Current(bank) => state.banks[bank].current.into(),
-            KernelRegister::WindowBase(bank) => state.banks[bank].window_base,
-            KernelRegister::WindowSize(bank) => state.banks[bank].window_size,
-            KernelRegister::Endpoint(number, word) => {
-                state.endpoints[usize::from(number)].word(word)
-            }
-        }
-    }
-
-    fn write_kernel_page(
-        &mut self,
-        register: KernelRegister,
-        value: u64,
-        around: &mut dyn Surroundings,
-    ) {
-        let banks = self.state.banks.len();
-        let state = &mut self.state;
-        match register {
-            KernelRegister::Abort => match usize::try_from(value) {
-                Ok(bank) if bank < banks => self.abort(bank, around),
-                _ => {}
-            },
-            KernelRegister::Enable => state.enable = value & bits(banks),
-            KernelRegister::Waiting => {}
-            KernelRegister::WaitingInterrupt => state.waiting_interrupt = value,
-            KernelRegister::Timeout => state.timeout = value,
-            KernelRegister::Current(bank) => state.banks[bank].current = value as u16,
-            KernelRegister::WindowBase(bank) => state.banks[bank].window_base = value,
-            KernelRegister::WindowSize(bank) => state.banks[bank].window_size = value,
-            KernelRegister::Endpoint(number, word) => {
-                let slots = self.description.slots;
-                state.endpoints[usize::from(number)].write_word(word, value, number, slots);
-                if word == 0 {
-                    state.pages.remove(Invalidation {
-                        endpoint: number as u8,
-                        page: None,
-                    });
-                }
-                self.look_at(number);
-            }
-        }
-    }
-
-    /// The register of the kernel at an offset.
-    fn kernel_register(&self, offset: u64) -> Option<KernelRegister> {
-        let banks = self.state.banks.len();
-        let bank = |first: u64, step: u64| {
-            let bank = usize::try_from(offset.checked_sub(first)? / step).ok()?;
-            (bank < banks).then_some(bank)
-        };
-        Some(match offset {
-            dtu::ABORT => KernelRegister::Abort,
-            dtu::ENABLE => KernelRegister::Enable,
-            dtu::WAITING => KernelRegister::Waiting,
-            dtu::WAITING_INTERRUPT => KernelRegister::WaitingInterrupt,
-            dtu::TIMEOUT => KernelRegister::Timeout,
-            _ if offset >= dtu::endpoint_word(0, 0) => {
-                let number = (offset - dtu::endpoint_word(0, 0)) / 32;
-                let number = u16::try_from(number).ok()?;
-                let exists = number < self.description.endpoints;
-                let word = (offset / 8 % 4) as usize;
-                return exists.then_some(KernelRegister::Endpoint(number, word));
-            }
-            _ if offset >= dtu::window_base(0) => match offset & 8 {
-                0 => KernelRegister::WindowBase(bank(dtu::window_base(0), 16)?),
-                _ => KernelRegister::WindowSize(bank(dtu::window_base(0), 16)?),
-            },
-            _ => KernelRegister::Current(bank(dtu::current(0), 8)?),
-        })
-    }
-
     /// The bank of an access to a register.
     fn check_access(
         &self,
@@ -446,20 +369,6 @@ impl Dtu {
         let at = around.now().saturating_add(self.description.command);
         around.schedule(LOOPED, at);
     }
-}
-
-/// A register of the pages for the kernel.
-#[derive(Clone, Copy)]
-enum KernelRegister {
-    Abort,
-    Enable,
-    Waiting,
-    WaitingInterrupt,
-    Timeout,
-    Current(usize),
-    WindowBase(usize),
-    WindowSize(usize),
-    Endpoint(u16, usize),
 }
 
 impl Device for Dtu {

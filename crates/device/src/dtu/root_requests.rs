@@ -1,13 +1,17 @@
-//! Registers of the unit that the root of the machine reads and writes from its own tile.
+//! What only the root of the machine does: it reaches registers of the unit from its own tile, and forwards messages.
 use flick_abi::dtu::{
-    self, Endpoint, Error, INVALIDATE, Invalidation, MOST_ENDPOINTS, MOST_SLOTS, PAGE_ENTRIES,
-    RECEIVE_ENDPOINTS, ROOT_REGISTERS, SlotRecord,
+    self, Endpoint, Error, FORWARDED_HEADER_SIZE, ForwardedHeader, HEADER_SIZE, Header, INVALIDATE,
+    Invalidation, MOST_ENDPOINTS, MOST_SLOTS, PAGE_ENTRIES, RECEIVE_ENDPOINTS, ROOT_REGISTERS,
+    RegisterEndpoint, SlotRecord,
 };
 use serde::{Deserialize, Serialize};
 
 use super::Dtu;
+use super::bank_state::{Running, Step, command_number};
+use super::command_execution::{Execution, Next, read_local};
+use super::data_transfer::DataTransfer;
 use super::endpoint_table::Held;
-use super::packet::Credit;
+use super::packet::{Credit, Message};
 use crate::device::Surroundings;
 
 /// Bytes of a register.
@@ -159,6 +163,75 @@ impl Dtu {
                 written.map_err(|_| Error::OutOfBounds)
             }
             None => Ok(()),
+        }
+    }
+
+    /// Sends a message in the name of another sender, for the root. The header in front of the payload says
+    /// whose message it is. It costs no credit of the endpoint: its sender has paid.
+    pub(super) fn execute_forward(
+        &mut self,
+        index: usize,
+        running: &Running,
+        around: &mut dyn Surroundings,
+    ) -> Execution {
+        let endpoint = self.endpoint_of(running.word().endpoint, running.activity);
+        let Some(Endpoint::Send(send)) = endpoint else {
+            return Err(Error::NoEndpoint);
+        };
+        if !self.description.is_root {
+            return Err(Error::NoRight);
+        }
+        let payload = running.size.checked_sub(FORWARDED_HEADER_SIZE as u64);
+        let payload = payload.ok_or(Error::OutOfBounds)?;
+        if payload + HEADER_SIZE as u64 > send.message_size().min(self.description.message.into()) {
+            return Err(Error::OutOfBounds);
+        }
+        let mut bytes = [0; FORWARDED_HEADER_SIZE];
+        read_local(running, 0, &mut bytes, around)?;
+        let forwarded = ForwardedHeader::from_bytes(&bytes);
+        let mut bytes = vec![0; payload as usize];
+        read_local(running, FORWARDED_HEADER_SIZE as u64, &mut bytes, around)?;
+        let credit = forwarded.has_credit.then_some(Credit {
+            endpoint: forwarded.credit_endpoint,
+            setup: forwarded.credit_setup,
+        });
+        let header = Header {
+            size: payload as u16,
+            ..forwarded.header
+        };
+        let (cost, refund) = match header.is_answer() {
+            true => (None, credit),
+            false => (credit, None),
+        };
+        let message = Message {
+            endpoint: send.endpoint,
+            receiver: send.receiver,
+            header: header.bytes(),
+            payload: bytes,
+            cost,
+            refund,
+        };
+        let number = command_number(index, self.state.banks[index].number);
+        let sent = self.send_message(send.tile, number, message, around)?;
+        Ok(Next::Waits(Step::Forwarded(sent)))
+    }
+
+    /// A `READ` or `WRITE` of the registers of a tile, for the root.
+    pub(super) fn registers_transfer(
+        &self,
+        running: &Running,
+        endpoint: RegisterEndpoint,
+    ) -> Execution {
+        let is_of_words = (running.offset | running.size).is_multiple_of(8);
+        match running.offset.checked_add(running.size) {
+            _ if !self.description.is_root => Err(Error::NoRight),
+            Some(_) if running.size == 0 => Ok(Next::Ends(0)),
+            Some(_) if !running.in_window => Err(Error::NoMemory),
+            Some(_) if is_of_words => {
+                let transfer = DataTransfer::of_registers(endpoint.tile, running.offset);
+                Ok(Next::Waits(Step::Transfers(transfer)))
+            }
+            _ => Err(Error::OutOfBounds),
         }
     }
 

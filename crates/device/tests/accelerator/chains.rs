@@ -4,7 +4,6 @@ use flick_abi::accelerator::{
 };
 use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, Command, NO_ACTIVITY};
 use flick_abi::file_protocol::{Answer, Operation};
-use flick_device::Device;
 use flick_device::accelerator::{Accelerator, Computed, functions};
 
 use crate::world::{ACTIVITY, BLOCK, COMPUTE, LOCAL, MEMORY, World};

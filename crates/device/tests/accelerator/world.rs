@@ -28,19 +28,19 @@ pub const LATENCY: Time = 10_000;
 pub const BYTE: Time = 62;
 pub const COMPUTE: Time = 5_856_000;
 /// The root's activity, and that of each accelerator.
-const ROOT: u16 = 1;
+pub const ROOT: u16 = 1;
 pub const ACTIVITY: u16 = 7;
 /// The root's endpoint for requests, and where the buffers of its software are.
-const SERVES: u16 = 2;
-const SLOTS: u64 = MEMORY + 0xf_0000;
-const SCRATCH: u64 = MEMORY + 0xf_8000;
+pub const SERVES: u16 = 2;
+pub const SLOTS: u64 = MEMORY + 0xf_0000;
+pub const SCRATCH: u64 = MEMORY + 0xf_8000;
 /// The root's endpoints to the registers and the memory of tiles, by tile.
 const REGISTERS: u16 = 10;
 const MEMORIES: u16 = 20;
 
 pub struct World {
     root: Dtu,
-    pub accelerators: Vec<AcceleratorTile>,
+    pub accelerators: Vec<Box<dyn Device>>,
     pub arounds: Vec<Mock>,
     pub links: Links,
 }
@@ -52,7 +52,8 @@ pub struct Asked {
     slot: u8,
 }
 
-fn unit(tile: usize) -> DtuDescription {
+/// The unit of a tile.
+pub fn unit(tile: usize) -> DtuDescription {
     DtuDescription {
         tile: tile as u16,
         endpoints: 32,
@@ -70,26 +71,31 @@ fn unit(tile: usize) -> DtuDescription {
 impl World {
     /// Tiles with these accelerators, from tile 1 on.
     pub fn new(logics: Vec<Box<dyn Accelerator>>) -> Self {
-        let tiles = logics.len() + 1;
         let description = AcceleratorDescription {
             block: BLOCK,
             memory: LOCAL,
             time: COMPUTE,
             cycle: 1_000_000,
         };
+        let tile = |(n, logic)| {
+            let tile = AcceleratorTile::new(unit(n + 1), description, logic).unwrap();
+            Box::new(tile) as Box<dyn Device>
+        };
+        Self::with_tiles(logics.into_iter().enumerate().map(tile).collect())
+    }
+
+    /// These tiles, from tile 1 on.
+    pub fn with_tiles(accelerators: Vec<Box<dyn Device>>) -> Self {
+        let tiles = accelerators.len() + 1;
         let linked = (0..tiles as u16).collect();
         let mut arounds = vec![Mock::with_memory(0, LOCAL as usize); tiles];
         arounds[0] = Mock::with_memory(MEMORY, MEMORY_SIZE);
         arounds
             .iter_mut()
             .for_each(|around| around.tiles.clone_from(&linked));
-        let accelerators = logics
-            .into_iter()
-            .enumerate()
-            .map(|(n, logic)| AcceleratorTile::new(unit(n + 1), description, logic).unwrap());
         let mut world = Self {
             root: Dtu::new(unit(0)).unwrap(),
-            accelerators: accelerators.collect(),
+            accelerators,
             arounds,
             links: Links::new(LATENCY, BYTE),
         };
@@ -207,11 +213,12 @@ impl World {
         assert_eq!(done, Ok(0), "{command:?} of {size} at {offset:#x}");
     }
 
-    fn set_up(&mut self, tile: u16, number: u16, endpoint: Endpoint) {
+    pub fn set_up(&mut self, tile: u16, number: u16, endpoint: Endpoint) {
         self.set_registers(tile, dtu::endpoint_word(number, 0), &endpoint.words());
     }
 
-    fn set_own(&mut self, number: u16, endpoint: Endpoint) {
+    /// Sets an endpoint of the root up.
+    pub fn set_own(&mut self, number: u16, endpoint: Endpoint) {
         for word in dtu::WRITE_ORDER {
             self.write(dtu::endpoint_word(number, word), endpoint.words()[word]);
         }
@@ -223,7 +230,7 @@ impl World {
         &mut self.arounds[0].memory[start..start + size]
     }
 
-    fn read(&mut self, offset: u64) -> u64 {
+    pub fn read(&mut self, offset: u64) -> u64 {
         self.root.read(offset, 8, &mut self.arounds[0]).unwrap()
     }
 
@@ -292,7 +299,7 @@ impl World {
         };
         let unit: &mut dyn Device = match tile {
             0 => &mut self.root,
-            _ => &mut self.accelerators[tile - 1],
+            _ => &mut *self.accelerators[tile - 1],
         };
         happens.to(unit, &mut self.arounds[tile]);
         self.collect();
@@ -301,7 +308,7 @@ impl World {
 }
 
 /// An endpoint to the root's software, which knows the sender by the label.
-fn to_root(label: u16) -> Endpoint {
+pub fn to_root(label: u16) -> Endpoint {
     Endpoint::Send(SendEndpoint {
         activity: ACTIVITY,
         tile: 0,
@@ -314,7 +321,7 @@ fn to_root(label: u16) -> Endpoint {
     })
 }
 
-fn memory(tile: u16, address: u64, size: u64) -> Endpoint {
+pub fn memory(tile: u16, address: u64, size: u64) -> Endpoint {
     Endpoint::Memory(MemoryEndpoint {
         activity: ACTIVITY,
         can_read: true,

@@ -373,7 +373,7 @@ fn accelerator(part: &Accelerator) -> Item {
     ];
     details.extend(part.cache.map(|level| format!("L1: {}", cache(&level))));
     Item {
-        is_missing: true,
+        is_missing: !part.can_run(),
         ..item(
             Kind::Unit,
             format!("accelerator {}", part.function),

@@ -143,12 +143,17 @@ fn everything_is_read() {
     let link = &machine.links[0];
     assert_eq!((link.topology, link.tiles.len()), (Topology::Mesh(3), 3));
     assert_eq!(link.hops(0, 2), 2);
-    // Accelerators of streams run, and those of requests do not.
+    // Accelerators of streams run, and those of requests with a known function.
     assert_eq!(machine.missing(), []);
     let requests = parse(&GOOD.replace("\"stream\"", "\"request\""), &[]).unwrap();
     let missing: Vec<String> = requests.missing().iter().map(|m| m.to_string()).collect();
     assert_eq!(missing.len(), 1, "{missing:?}");
-    assert!(missing[0].starts_with("tile fft0 and 1 more: accelerators of requests"));
+    assert!(
+        missing[0].starts_with("tile fft0 and 1 more: accelerators of requests with this function")
+    );
+    let requests = GOOD.replace("\"stream\"", "\"request\"");
+    let known = requests.replace("\"fft\"\nkind", "\"vector-sum\"\nkind");
+    assert_eq!(parse(&known, &[]).unwrap().missing(), []);
     let has_unit: Vec<bool> = tile
         .harts
         .iter()

@@ -1,7 +1,9 @@
 //! Entries of machine files whose behaviour this version lacks.
 use std::fmt;
 
-use super::machine_parts::{Coherence, DeviceKind, Hart, Machine, Tile, TileKind};
+use flick_abi::accelerator::REQUEST_FUNCTIONS;
+
+use super::machine_parts::{Accelerator, Coherence, DeviceKind, Hart, Machine, Tile, TileKind};
 
 /// An entry that is described, and cannot run yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +50,13 @@ impl DeviceKind {
     }
 }
 
+impl Accelerator {
+    /// Whether this version has what it needs.
+    pub fn can_run(&self) -> bool {
+        self.is_stream || REQUEST_FUNCTIONS.contains(&&*self.function)
+    }
+}
+
 impl Machine {
     /// The number of the tile that is the bridge to the host.
     pub fn host_tile(&self) -> Option<usize> {
@@ -87,8 +96,8 @@ impl Machine {
                     has_harts = true;
                 }
                 TileKind::Harts => has_harts = true,
-                TileKind::Accelerator(part) if !part.is_stream => {
-                    add(part.line, "accelerators of requests");
+                TileKind::Accelerator(part) if !part.can_run() => {
+                    add(part.line, "accelerators of requests with this function");
                 }
                 TileKind::Accelerator(_) | TileKind::Memory => {}
                 TileKind::Host(part) if host != Some(number) => {

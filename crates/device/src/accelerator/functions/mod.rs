@@ -1,10 +1,12 @@
 //! Accelerators that come with Flick, by the names that machine files give them.
 mod fourier;
 mod multiply;
+mod vector_sum;
 
 use super::Accelerator;
 use fourier::Fourier;
 use multiply::Multiply;
+pub(super) use vector_sum::VectorSum;
 
 /// Bytes of a block of 16 x 16 complex points.
 pub const POINTS_SIZE: usize = POINTS * POINT_SIZE;

@@ -1,0 +1,323 @@
+//! A tile with an accelerator of requests: registers, the state of its activity, snapshots. It has no memory but a
+//! cache, and reaches arrays in other tiles through the unit's pages.
+use std::collections::{BTreeMap, VecDeque};
+
+use flick_abi::accelerator::{self, CONTEXT_WORDS, Control, STEPS_BUFFER, STEPS_BUFFERS, Status};
+use serde::{Deserialize, Serialize};
+
+use super::request_cache::{Cache, CacheShape, Line};
+use super::request_logic::RequestAccelerator;
+use super::request_module::Doing;
+use super::{AGAIN, COMPUTED, context_word};
+use crate::device::{
+    BadState, Bytes, Device, Refused, Surroundings, Time, check_state, load_state, save_state,
+};
+use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
+use crate::tile_unit::{Beside, Buffers, Inside, TileUnit};
+
+/// What the tile has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestDescription {
+    /// Its cache.
+    pub cache: CacheShape,
+    /// Picoseconds of a step.
+    pub time: Time,
+    /// Femtoseconds of a cycle.
+    pub cycle: u64,
+}
+
+/// What the module does next, or waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub(super) enum Phase {
+    /// Waits for a request.
+    #[default]
+    Fetch,
+    /// Makes steps.
+    Step,
+    /// Answers.
+    Reply,
+}
+
+/// How far a request is, as a kernel saves it. The request itself is in its slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Progress {
+    pub phase: Phase,
+    /// The slot of the request.
+    pub slot: u8,
+    /// The error of the answer.
+    pub error: u64,
+    /// The number of the next step.
+    pub next: u64,
+    /// How often all steps were made.
+    pub repeated: u64,
+    /// Steps of the request, and of the activity, that were made.
+    pub made: u64,
+    pub all: u64,
+}
+
+/// What can change besides the unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct State {
+    /// The number of a [`Status`], at first [`Status::Idle`].
+    pub status: u8,
+    pub fault: u8,
+    /// A kernel wants the module to stop, or the activity to end.
+    pub stops: bool,
+    pub ends: bool,
+    pub progress: Progress,
+    pub doing: Doing,
+    pub cache: Cache,
+    /// The lines that the step which is made has read.
+    pub seen: BTreeMap<u64, Vec<u8>>,
+    /// The line that it waits for.
+    pub fills: Option<u64>,
+    /// Lines on their way to memory, the oldest first.
+    pub written: VecDeque<Line>,
+}
+
+/// The tile.
+pub struct RequestTile {
+    unit: Dtu,
+    pub(super) description: RequestDescription,
+    pub(super) logic: Box<dyn RequestAccelerator>,
+    pub(super) state: State,
+    pub(super) buffers: Buffers,
+}
+
+impl RequestTile {
+    /// The tile with this unit. Its only bank is the module's.
+    pub fn new(
+        unit: DtuDescription,
+        description: RequestDescription,
+        logic: Box<dyn RequestAccelerator>,
+    ) -> Result<Self, BadDtu> {
+        let unit = DtuDescription {
+            harts: 1,
+            kernel: None,
+            is_root: false,
+            ..unit
+        };
+        let line = description.cache.line as usize;
+        Ok(Self {
+            unit: Dtu::new(unit)?,
+            description,
+            logic,
+            state: State::default(),
+            buffers: Buffers::new(STEPS_BUFFER, STEPS_BUFFERS + line),
+        })
+    }
+
+    /// Lets the unit do something, and the module what follows.
+    fn with_unit(
+        &mut self,
+        around: &mut dyn Surroundings,
+        f: impl FnOnce(&mut Dtu, &mut dyn Surroundings),
+    ) {
+        self.unit(around).act(f);
+        self.go_on(around);
+    }
+
+    /// The unit, for the module.
+    pub(super) fn unit<'a>(&'a mut self, around: &'a mut dyn Surroundings) -> TileUnit<'a> {
+        TileUnit {
+            unit: &mut self.unit,
+            inside: Inside {
+                around,
+                bank: 0,
+                buffers: &mut self.buffers,
+                beside: &mut self.state,
+            },
+        }
+    }
+}
+
+impl Progress {
+    fn words(&self) -> [u64; CONTEXT_WORDS] {
+        let mut words = [0; CONTEXT_WORDS];
+        words[..7].copy_from_slice(&[
+            self.phase as u64,
+            self.slot.into(),
+            self.error,
+            self.next,
+            self.repeated,
+            self.made,
+            self.all,
+        ]);
+        words
+    }
+
+    /// A kernel restores a word. Those that cannot be have no effect.
+    fn set_word(&mut self, word: usize, value: u64) {
+        match word {
+            0 => {
+                self.phase = match value {
+                    1 => Phase::Step,
+                    2 => Phase::Reply,
+                    _ => Phase::Fetch,
+                }
+            }
+            1 => self.slot = value as u8,
+            2 => self.error = value,
+            3 => self.next = value,
+            4 => self.repeated = value,
+            5 => self.made = value,
+            6 => self.all = value,
+            _ => {}
+        }
+    }
+}
+
+impl State {
+    /// Whether the module works, or waits for messages.
+    pub fn is_running(&self) -> bool {
+        self.status == Status::Runs as u8
+    }
+
+    fn is_possible(&self, shape: CacheShape) -> bool {
+        let is_line = |(&address, bytes): (&u64, &Vec<u8>)| {
+            address.is_multiple_of(shape.line) && bytes.len() as u64 == shape.line
+        };
+        self.status <= Status::Failed as u8
+            && self.cache.is_possible(shape)
+            && self.seen.iter().all(is_line)
+            && self.written.iter().all(|line| line.is_possible(shape))
+            && self
+                .fills
+                .is_none_or(|line| line.is_multiple_of(shape.line))
+    }
+
+    fn control(&mut self, control: Control) {
+        let runs = Status::Runs as u8;
+        match (control, self.is_running()) {
+            (Control::Start, false) => {
+                *self = Self {
+                    status: runs,
+                    ..Self::default()
+                };
+            }
+            (Control::Continue, false) => {
+                *self = Self {
+                    status: runs,
+                    fault: self.fault,
+                    progress: self.progress,
+                    ..Self::default()
+                };
+            }
+            (Control::Stop, true) => self.stops = true,
+            (Control::End, true) => self.ends = true,
+            _ => {}
+        }
+    }
+}
+
+impl Beside for State {
+    fn read(
+        &mut self,
+        address: u64,
+        bytes: &mut [u8],
+        around: &mut dyn Surroundings,
+    ) -> Result<(), Refused> {
+        around.read_memory(address, bytes)
+    }
+
+    fn write(
+        &mut self,
+        address: u64,
+        bytes: &[u8],
+        around: &mut dyn Surroundings,
+    ) -> Result<(), Refused> {
+        around.write_memory(address, bytes)
+    }
+
+    fn read_register(&mut self, offset: u64) -> Result<u64, Refused> {
+        Ok(match offset {
+            accelerator::STATUS => self.status.into(),
+            accelerator::FAULT => self.fault.into(),
+            accelerator::BLOCKS => self.progress.all,
+            _ => context_word(offset).map_or(0, |word| self.progress.words()[word]),
+        })
+    }
+
+    fn write_register(&mut self, offset: u64, value: u64) -> Result<(), Refused> {
+        if offset == accelerator::CONTROL {
+            if let Some(control) = Control::from_number(value) {
+                self.control(control);
+            }
+        } else if let Some(word) = context_word(offset).filter(|_| !self.is_running()) {
+            self.progress.set_word(word, value);
+        }
+        Ok(())
+    }
+}
+
+impl Device for RequestTile {
+    // No hart is in the tile that could reach its registers.
+    fn read(&mut self, _: u64, _: u32, _: &mut dyn Surroundings) -> Result<u64, Refused> {
+        Err(Refused)
+    }
+
+    fn write(&mut self, _: u64, _: u32, _: u64, _: &mut dyn Surroundings) -> Result<(), Refused> {
+        Err(Refused)
+    }
+
+    fn event(&mut self, token: u32, around: &mut dyn Surroundings) {
+        match token {
+            COMPUTED => self.has_computed(around),
+            AGAIN => self.tries_again(around),
+            _ => self.with_unit(around, |unit, inside| unit.event(token, inside)),
+        }
+    }
+
+    fn packet(&mut self, packet: Packet, around: &mut dyn Surroundings) {
+        self.with_unit(around, |unit, inside| unit.packet(packet, inside));
+    }
+
+    fn reset(&mut self) {
+        self.unit.reset();
+        self.state = State::default();
+        self.buffers.bytes.fill(0);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let buffers = Bytes(self.buffers.bytes.clone());
+        save_state(&(Bytes(self.unit.save()), &self.state, buffers))
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
+        const DEVICE: &str = "accelerator of requests";
+        let (unit, state, buffers): (Bytes, State, Bytes) = load_state(DEVICE, state)?;
+        let fits = buffers.0.len() == self.buffers.bytes.len();
+        check_state(DEVICE, fits, "its buffers are of another tile")?;
+        let is_possible = state.is_possible(self.description.cache);
+        check_state(DEVICE, is_possible, "a state that it cannot have")?;
+        self.unit.load(&unit.0)?;
+        (self.state, self.buffers.bytes) = (state, buffers.0);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back() {
+        let progress = Progress {
+            phase: Phase::Reply,
+            slot: 1,
+            error: 2,
+            next: 3,
+            repeated: 4,
+            made: 5,
+            all: 6,
+        };
+        let mut again = Progress::default();
+        for (word, value) in progress.words().into_iter().enumerate() {
+            again.set_word(word, value);
+        }
+        assert_eq!(again, progress);
+        again.set_word(0, u64::MAX);
+        assert_eq!(again.phase, Phase::Fetch);
+    }
+}
