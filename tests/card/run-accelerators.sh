@@ -23,6 +23,16 @@ for program in chain requests; do
   done
 done
 
+# A snapshot while steps are made: what follows is as in the run without one.
+for at in 200000 500000; do
+  of=("$flick" machine run --machine "$source/requests.toml" --firmware requests)
+  timeout 60 "${of[@]}" --snapshot-at $at --snapshot requests.snapshot </dev/null >/dev/null 2>&1
+  timeout 60 "${of[@]}" --restore requests.snapshot </dev/null >restored.out 2>&1
+  verdict $? "requests goes on from a snapshot at $at"
+  tail -n "$(wc -l <restored.out)" "$source/requests.expected" | diff - restored.out
+  verdict $? "what requests prints behind a snapshot at $at"
+done
+
 # What a machine file says that is wrong: NAME, a change of chain.toml or of another file, and the message.
 wrong() {
   sed "$2" "$source/${4:-chain}.toml" >wrong.toml

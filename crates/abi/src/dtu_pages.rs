@@ -226,7 +226,7 @@ impl PageAnswer {
 }
 
 const fn rights(can_read: bool, can_write: bool) -> u64 {
-    can_read as u64 * CAN_READ | can_write as u64 * CAN_WRITE
+    (can_read as u64 * CAN_READ) | (can_write as u64 * CAN_WRITE)
 }
 
 const _: () = assert!(crate::dtu::gone(crate::dtu::MOST_ENDPOINTS) <= INVALIDATE);

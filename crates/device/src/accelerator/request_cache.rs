@@ -32,7 +32,7 @@ pub(super) struct Cache(BTreeMap<u64, Vec<Line>>);
 
 impl CacheShape {
     fn set_of(&self, address: u64) -> u64 {
-        address / self.line & (self.sets - 1)
+        (address / self.line) & (self.sets - 1)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Reads and writes of pages: entries that a root writes, faults that a pager answers, and pages that are taken away.
 use flick_abi::dtu::{
-    self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Invalidation, MemoryEndpoint,
-    NO_ANSWER_ENDPOINT, PAGE_ENTRIES, PAGE_SIZE, PageAnswer, PageEntry, PageFault, PagesEndpoint,
-    ReceiveEndpoint, RegisterEndpoint, SendEndpoint,
+    self, Command, CommandWord, Endpoint, Error, ForwardedHeader, HEADER_SIZE, Header,
+    Invalidation, MemoryEndpoint, NO_ANSWER_ENDPOINT, PAGE_ENTRIES, PAGE_SIZE, PageAnswer,
+    PageEntry, PageFault, PagesEndpoint, ReceiveEndpoint, RegisterEndpoint, SendEndpoint,
 };
 use flick_device::Device;
 use flick_device::dtu::{Dtu, PacketKind};
@@ -345,6 +345,66 @@ fn messages_to_a_pager_that_fail() {
             Some(Endpoint::Pages(PagesEndpoint { pending: None, .. }))
         ));
     }
+}
+
+/// Others than the pager say where a page is, and the pager says it twice.
+#[test]
+fn answers_that_nobody_has_asked_for() {
+    let mut network = paged(ASKS);
+    access(&mut network, 0, PAGE, 64);
+    network.start(1, 0, READ);
+    let (_, slot) = fault(&mut network).unwrap();
+    // A message is no answer, and a message that the root forwards as one has another label.
+    let send = Endpoint::Send(SendEndpoint {
+        activity: ROOT,
+        tile: 1,
+        endpoint: PAGES,
+        receiver: FIRST,
+        label: 1,
+        credits: 2,
+        most_credits: 2,
+        log2_message: 8,
+    });
+    network.set_up(0, 7, send);
+    let forged = PageAnswer {
+        offset: 0x5000,
+        ..ANSWER
+    };
+    let word = CommandWord::new(Command::Send, 7);
+    let sent = network.send(0, 0, word, &forged.bytes());
+    assert_eq!(sent, Err(Error::Gone));
+    for label in [0, 2, u64::MAX] {
+        let forwarded = ForwardedHeader {
+            header: Header {
+                flags: dtu::FLAG_ANSWER,
+                label,
+                ..Header::default()
+            },
+            ..ForwardedHeader::default()
+        };
+        let bytes = [&forwarded.bytes()[..], &forged.bytes()].concat();
+        let word = CommandWord::new(Command::Forward, 7);
+        assert_eq!(network.send(0, 0, word, &bytes), Ok(0));
+        network.rest();
+        assert_ne!(network.read(1, 0, dtu::COMMAND), 0, "label {label}");
+    }
+    answer(&mut network, slot, ANSWER);
+    assert_eq!(network.result(1, 0), Ok(0));
+    has_read(&mut network, 0, 0x3000, 64);
+    // The fault was answered.
+    let forwarded = ForwardedHeader {
+        header: Header {
+            flags: dtu::FLAG_ANSWER,
+            label: 1,
+            ..Header::default()
+        },
+        ..ForwardedHeader::default()
+    };
+    let bytes = [&forwarded.bytes()[..], &forged.bytes()].concat();
+    let word = CommandWord::new(Command::Forward, 7);
+    assert_eq!(network.send(0, 0, word, &bytes), Ok(0));
+    assert_eq!(outcome(&mut network, READ, PAGE, 64), Ok(0));
+    has_read(&mut network, 0, 0x3000, 64);
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Any accesses, events and input to each device, amid memory of garbage. A device must not panic
 //! or work without end, must do the same again, and must have the same future after a snapshot.
+use flick_abi::accelerator::CONTEXT;
+use flick_abi::dtu::{self, ACCELERATOR_REGISTERS};
+use flick_device::accelerator::{CacheShape, RequestDescription, RequestTile, request_by_name};
 use flick_device::dtu::{
     CommandNumber, Credit, Dtu, DtuDescription, Message, Packet, PacketKind, UNIT_BANK,
 };
@@ -11,7 +14,7 @@ use flick_device::{
 };
 
 /// Kinds of devices: the first byte of an input chooses one.
-pub const KINDS: u8 = 12;
+pub const KINDS: u8 = 13;
 /// The bytes of a step.
 pub const STEP: usize = 12;
 
@@ -22,6 +25,7 @@ const MEMORY_SIZE: usize = 0x1_4000;
 enum Subject {
     Plic(Plic),
     Dtu(Box<Dtu>),
+    Requests(Box<RequestTile>),
     Other(Box<dyn Device>),
 }
 
@@ -30,8 +34,25 @@ impl Subject {
         match self {
             Self::Plic(plic) => plic,
             Self::Dtu(unit) => &mut **unit,
+            Self::Requests(tile) => &mut **tile,
             Self::Other(device) => &mut **device,
         }
+    }
+}
+
+/// A unit with so many endpoints.
+fn unit(endpoints: u16) -> DtuDescription {
+    DtuDescription {
+        tile: 0,
+        endpoints,
+        slots: 4,
+        message: 64,
+        packet: 64,
+        command: 1000,
+        cycle: 1_000_000,
+        harts: 3,
+        kernel: Some(2),
+        is_root: true,
     }
 }
 
@@ -67,23 +88,26 @@ fn make(kind: u8) -> (Subject, &'static [u64]) {
         8 => other(disk(false, 0), &[0, 0x40, 0x80, 0x100]),
         9 => other(disk(true, 70_000), &[0, 0x40, 0x80, 0x100]),
         10 => {
-            let description = DtuDescription {
-                tile: 0,
-                endpoints: 6,
-                slots: 4,
-                message: 64,
-                packet: 64,
-                command: 1000,
-                cycle: 1_000_000,
-                harts: 3,
-                kernel: Some(2),
-                is_root: true,
-            };
+            let description = unit(6);
             let places = &[0, 0, 0x1000, 0x1100, 0x2000, 0x2040, 0x2080];
             (
                 Subject::Dtu(Box::new(Dtu::new(description).unwrap())),
                 places,
             )
+        }
+        12 => {
+            let description = RequestDescription {
+                cache: CacheShape {
+                    line: 16,
+                    ways: 2,
+                    sets: 2,
+                },
+                time: 5000,
+                cycle: 1_000_000,
+            };
+            let logic = request_by_name("vector-sum").unwrap();
+            let tile = RequestTile::new(unit(16), description, logic).unwrap();
+            (Subject::Requests(Box::new(tile)), &[0])
         }
         _ => {
             let console = VirtioMmio::new(1, 0, Some(Box::new(VirtioConsole)));
@@ -202,6 +226,11 @@ fn apply(
         0x40 => MEMORY + value % MEMORY_SIZE as u64,
         _ => value,
     };
+    // No hart reaches the registers of an accelerator.
+    if let (Subject::Requests(tile), 0..200) = (&mut *subject, what) {
+        exchange(&mut **tile, step, around);
+        return None;
+    }
     let device = subject.device();
     match what {
         0..100 => return Some(device.read(offset, size, around)),
@@ -229,7 +258,7 @@ fn apply(
             if let Subject::Plic(plic) = subject {
                 plic.set_level(u32::from(place), near & 1 != 0, around);
             } else if let Subject::Dtu(unit) = subject {
-                exchange(unit, step, around);
+                exchange(&mut **unit, step, around);
             }
         }
         240..251 => {
@@ -243,7 +272,7 @@ fn apply(
 }
 
 /// A packet arrives: one that the unit itself has sent, or one of the step.
-fn exchange(unit: &mut Dtu, step: &[u8; STEP], around: &mut Mock) {
+fn exchange(unit: &mut dyn Device, step: &[u8; STEP], around: &mut Mock) {
     let [_, how, place, near, value @ ..] = *step;
     let command = CommandNumber {
         bank: match place & 3 {
@@ -297,6 +326,12 @@ fn exchange(unit: &mut Dtu, step: &[u8; STEP], around: &mut Mock) {
             };
             PacketKind::Message(command, message)
         }
+        5 => PacketKind::WriteRegisters {
+            command,
+            part,
+            register: register(place, near),
+            bytes: of_register(value, near).repeat(usize::from(near >> 6) + 1),
+        },
         _ if around.sent.is_empty() => return,
         _ => around.sent.remove(0).kind,
     };
@@ -307,6 +342,34 @@ fn exchange(unit: &mut Dtu, step: &[u8; STEP], around: &mut Mock) {
     };
     unit.packet(packet, around);
     around.sent.truncate(8);
+}
+
+/// A register that the root reaches.
+fn register(place: u8, near: u8) -> u64 {
+    let places = [
+        dtu::PAGE,
+        dtu::current(0),
+        dtu::endpoint_word(0, 0),
+        dtu::endpoint_word(8, 0),
+        dtu::gone(0),
+        dtu::slot_record(8, 0),
+        dtu::INVALIDATE,
+        dtu::page_entry(0, 0),
+        ACCELERATOR_REGISTERS,
+        ACCELERATOR_REGISTERS + CONTEXT,
+    ];
+    places[usize::from(place) % places.len()] + 8 * u64::from(near & 15)
+}
+
+/// A value for it: some have few bits, so that activities meet.
+fn of_register(value: [u8; 8], near: u8) -> [u8; 8] {
+    let value = u64::from_le_bytes(value);
+    let value = match near & 0x30 {
+        0 => value & 7,
+        0x10 => value & 0x1_0001_0001_0007,
+        _ => value,
+    };
+    value.to_le_bytes()
 }
 
 /// The areas of the queues that [`set_up`] makes.
