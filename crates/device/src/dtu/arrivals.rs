@@ -1,5 +1,5 @@
 //! What the unit does with packets that arrive.
-use flick_abi::dtu::{Endpoint, Error, HEADER_SIZE, Header, NO_HEADER_ENDPOINT};
+use flick_abi::dtu::{Endpoint, Error, FLAG_ANSWER, HEADER_SIZE, Header, NO_HEADER_ENDPOINT};
 
 use super::bank_state::Step;
 use super::data_transfer::part_size;
@@ -139,9 +139,8 @@ impl Dtu {
         }
         let table = self.state.endpoints.get_mut(usize::from(message.endpoint));
         let table = table.ok_or(Error::Gone)?;
-        let is_answer = Header::from_bytes(&message.header).is_answer();
-        if let Some(Endpoint::Pages(pages)) = table.of_activity(message.receiver)
-            && is_answer
+        if message.header[0] & FLAG_ANSWER != 0
+            && let Some(Endpoint::Pages(pages)) = table.of_activity(message.receiver)
         {
             self.take_page_answer(message.endpoint, pages, message, around);
             message

@@ -66,6 +66,26 @@ impl RequestAccelerator for AddOne {
     }
 }
 
+/// Adds bytes that are far from each other, and writes the sum to array 1.
+struct Gather;
+
+impl RequestAccelerator for Gather {
+    fn steps(&self, _: &[u64]) -> Option<u64> {
+        Some(1)
+    }
+
+    fn step(&self, _: u64, arrays: &mut dyn Arrays) -> Result<Option<u64>, Refused> {
+        let mut sum = 0_u64;
+        for at in (0..0x3000).step_by(256) {
+            let mut byte = [0];
+            arrays.read(0, at, &mut byte)?;
+            sum += u64::from(byte[0]);
+            arrays.write(1, 0, &sum.to_le_bytes())?;
+        }
+        Ok(None)
+    }
+}
+
 /// A page for the pager: its offset in the files, and whether it may be written.
 type Pages = BTreeMap<u64, (u64, bool)>;
 
@@ -343,6 +363,35 @@ fn batches_and_repeats() {
         let more = if (50..950).contains(&n) { 5 } else { 0 };
         assert_eq!(*after, before.wrapping_add(more), "byte {n}");
     }
+}
+
+/// A step uses more lines of a set than the cache has.
+#[test]
+fn a_step_of_many_lines() {
+    let mut paged = Paged::started(SHAPE, Box::new(Gather));
+    paged.map(MAPPED, 0, 0x4000);
+    let bytes = paged.world.bytes(FILES, 0x3000).to_vec();
+    let sum: u64 = bytes.iter().step_by(256).map(|&byte| u64::from(byte)).sum();
+    // The sum lies across two lines.
+    let arrays = [array(MAPPED, 0x3000), array(MAPPED + 0x303c, 8)];
+    let answer = paged.run(&StepRequest::new(&arrays));
+    assert_eq!(answer, StepAnswer { error: 0, steps: 1 });
+    assert_eq!(paged.world.bytes(FILES + 0x303c, 8), sum.to_le_bytes());
+}
+
+#[test]
+fn requests_wait_for_each_other() {
+    let mut paged = Paged::started(LARGE, vector_sum());
+    let (mut request, sums) = vectors(&mut paged, 0x400);
+    for first in [0, 8] {
+        (request.first, request.steps) = (first, 8);
+        assert_eq!(paged.send(&request), Ok(0));
+    }
+    assert_eq!(paged.send(&request), Err(Error::NoCredits));
+    for _ in 0..2 {
+        assert_eq!(paged.answer(), Some(StepAnswer { error: 0, steps: 8 }));
+    }
+    assert_eq!(paged.numbers(FILES + 0x2_0000, 128), sums);
 }
 
 #[test]
