@@ -2,5 +2,6 @@
 mod chains;
 #[path = "../common/links.rs"]
 mod links;
+mod request_world;
 mod requests;
 mod world;

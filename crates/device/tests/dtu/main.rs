@@ -10,6 +10,8 @@ mod model_properties;
 mod model_state;
 mod network;
 mod page_model;
+mod page_state;
+mod paged_network;
 mod pages;
 mod protocol_model;
 mod random_accesses;
