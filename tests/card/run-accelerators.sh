@@ -79,6 +79,17 @@ timeout 60 "$flick" machine run --machine elsewhere/machine.toml --firmware stre
   grep -q "^${line^^}\$" logic.out
 verdict $? "a library beside the machine file"
 
+# The header is C++, too, and exports functions by their names.
+g++ -x c++ -shared -fPIC -Wall -Werror -fvisibility=hidden -I"$root/include" -o logic++.so "$source/logic.c" &&
+  nm -D logic++.so | grep -q ' T upper$' && nm -D logic++.so | grep -q ' D flick_accelerator_abi_upper$'
+verdict $? "the header in C++"
+
+# One of Flick's own.
+sed '/^library/d; s/"upper"/"sha256"/' machine.toml >sha256.toml
+timeout 60 "$flick" machine run --machine ./sha256.toml --firmware stream <<<"$line" >sha256.out 2>&1 &&
+  [ "$(head -c 32 sha256.out | od -An -v -tx1 | tr -d ' \n')" = "$(sha256sum <<<"$line" | cut -d ' ' -f 1)" ]
+verdict $? "sha256 gives the digest of sha256sum"
+
 # The machine of a host program has them, too.
 if [ -e "$card/kernel-host.elf" ]; then
   tile=$(perl -0ne 'print $1 if /(\[\[tile\]\]\nname = "upper".*)\[\[link/s' elsewhere/machine.toml)
