@@ -13,7 +13,8 @@ pub mod c_interface;
 pub struct Computed {
     /// Bytes of output, from the start of the local memory on.
     pub size: usize,
-    /// Cycles that it takes. `None`, or 0: as many as the machine file says for a block.
+    /// Cycles that it takes. `None`: as many as the machine file says for a block. From a shared object, 0 means
+    /// that, too.
     pub cycles: Option<u64>,
 }
 
