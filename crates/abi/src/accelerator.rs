@@ -53,7 +53,7 @@ pub const LOG2_SLOT: u8 = 6;
 pub const BUFFERS: usize = (ANSWERS_SLOTS as usize + REQUESTS_SLOTS as usize + 1) << LOG2_SLOT;
 
 /// The functions of accelerators of requests that come with Flick.
-pub const REQUEST_FUNCTIONS: [&str; 1] = ["vector-sum"];
+pub const REQUEST_FUNCTIONS: [&str; 5] = ["vector-sum", "stencil", "md", "spmv", "fft1d"];
 
 /// Where requests for steps lie. Each slot has `1 << LOG2_STEPS_SLOT` bytes.
 pub const STEPS_BUFFER: u64 = ANSWERS_BUFFER;

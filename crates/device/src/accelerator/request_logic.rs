@@ -1,16 +1,8 @@
 //! What an accelerator of requests computes: steps over arrays that are in the memory of other tiles.
-use super::functions::VectorSum;
+pub use super::functions::steps::Arrays;
+use super::functions::steps::Steps;
+use super::functions::{COMPUTATIONS, VectorSum};
 use crate::device::Refused;
-
-/// Where the arrays of a request are, by their numbers. An access that is refused ends the step: the array is not so
-/// long, or what is there has still to come. Then the step is made again from its start, and nothing that it has
-/// written counts.
-pub trait Arrays {
-    /// Reads bytes of an array.
-    fn read(&mut self, array: usize, offset: usize, bytes: &mut [u8]) -> Result<(), Refused>;
-    /// Writes bytes of an array.
-    fn write(&mut self, array: usize, offset: usize, bytes: &[u8]) -> Result<(), Refused>;
-}
 
 /// An accelerator of requests. It keeps nothing but what is in the arrays, so that a kernel can let another activity
 /// use it between two steps. A step depends on nothing but its number and the arrays.
@@ -42,12 +34,31 @@ pub trait RequestAccelerator {
     fn step(&self, number: u64, arrays: &mut dyn Arrays) -> Result<Option<u64>, Refused>;
 }
 
+/// A computation in steps over arrays of certain sizes.
+struct Computation(&'static dyn Steps);
+
+impl RequestAccelerator for Computation {
+    fn steps(&self, sizes: &[u64]) -> Option<u64> {
+        let own = self.0.arrays().iter().map(|array| array.size as u64);
+        own.eq(sizes.iter().copied()).then(|| self.0.steps())
+    }
+
+    fn step(&self, number: u64, arrays: &mut dyn Arrays) -> Result<Option<u64>, Refused> {
+        self.0.step(number, arrays)?;
+        Ok(None)
+    }
+}
+
 /// The accelerator of requests that comes with Flick and has this name
 /// ([`REQUEST_FUNCTIONS`](flick_abi::accelerator::REQUEST_FUNCTIONS)). `None`: there is none.
 pub fn request_by_name(name: &str) -> Option<Box<dyn RequestAccelerator>> {
     Some(match name {
         "vector-sum" => Box::new(VectorSum),
-        _ => return None,
+        _ => {
+            let mut all = COMPUTATIONS.into_iter();
+            let (_, computation) = all.find(|&(other, _)| other == name)?;
+            Box::new(Computation(computation))
+        }
     })
 }
 

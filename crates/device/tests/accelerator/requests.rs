@@ -5,7 +5,7 @@ use flick_abi::accelerator::{
 use flick_abi::card;
 use flick_abi::dtu::{self, Command, CommandWord, Error, Invalidation, NO_ACTIVITY, PAGE_SIZE};
 use flick_abi::step_request::{Array, StepAnswer, StepRequest};
-use flick_device::accelerator::CacheShape;
+use flick_device::accelerator::{CacheShape, functions, request_by_name};
 use flick_device::{Device, Time};
 
 use crate::request_world::{
@@ -89,6 +89,35 @@ fn a_step_of_many_lines() {
     let answer = paged.run(&StepRequest::new(&arrays));
     assert_eq!(answer, StepAnswer { error: 0, steps: 1 });
     assert_eq!(paged.world.bytes(FILES + 0x303c, 8), sum.to_le_bytes());
+}
+
+/// The paper's computations are the same on requests and on streams.
+#[test]
+fn forces_between_molecules() {
+    let sizes = [0x2000, 0x2000, 0x2000, 0x1_0000, 0x2000, 0x2000, 0x2000];
+    let mut paged = Paged::started(LARGE, request_by_name("md").unwrap());
+    let positions = (0..3072_u64).flat_map(|n| ((n * 7919 % 1009) as f64 * 0.11).to_le_bytes());
+    let neighbours = (0..0x4000_u64).flat_map(|n| (n as i32 * 31 % 1024).to_le_bytes());
+    let input: Vec<u8> = positions.chain(neighbours).collect();
+    paged
+        .world
+        .bytes(FILES, input.len())
+        .copy_from_slice(&input);
+    let (mut at, mut arrays) = (0, vec![]);
+    for (n, size) in (0..).zip(sizes) {
+        let address = MAPPED + n * 0x10_0000;
+        paged.map(address, at, size);
+        arrays.push(array(address, size));
+        at += size;
+    }
+    let answer = paged.run(&StepRequest::new(&arrays));
+    assert_eq!((answer.error, answer.steps), (0, 1024));
+    let logic = functions::by_name("md").unwrap();
+    let mut memory = input.clone();
+    memory.resize(at as usize, 0);
+    let computed = logic.block(&mut memory, input.len(), false);
+    let forces = paged.world.bytes(FILES + input.len() as u64, computed.size);
+    assert_eq!(forces, &memory[..computed.size]);
 }
 
 #[test]
