@@ -21,6 +21,51 @@ for options in "" "--timed" "--engine interp"; do
   verdict $? "what chain prints${options:+ with $options}"
 done
 
+# The part of a report that is about accelerators.
+report() { # OPTION...
+  timeout 120 "$flick" machine stat --machine "$source/chain.toml" --timed --firmware chain "$@" </dev/null 2>&1 >stat.out |
+    sed -n '/^accelerator/,/instructions in/{/instructions in/d;p}'
+}
+report >chain.stat
+report | diff chain.stat -
+verdict $? "a second run has the same times"
+# Blocks, bytes and messages are those of the program. An image of 64 blocks has 65 requests for room for output in
+# a chain: the last one is in vain. Then come COMMIT and END. The server grants pieces of 16 blocks.
+cat >counts.expected <<'END'
+fft 64 131,072 131,072 72 72
+mul 64 131,072 131,072 134 134
+ifft 64 131,072 131,072 74 74
+END
+awk '/^accelerator/ { table++; next }
+  table == 1 && NF == 8 { blocks[$1] = $2 }
+  table == 2 && NF == 5 { print $1, blocks[$1], $2, $3, $4, $5 }' chain.stat | diff counts.expected -
+verdict $? "counts of accelerators"
+grep -q '^chain fft, mul, ifft: ' chain.stat &&
+  grep -q '^  slowest stage: i*fft, 5,856 ns a block, 374,784 ns in all$' chain.stat &&
+  awk '/the chain takes/ { exit !($4 > 1.01 && $4 < 1.09) }' chain.stat
+verdict $? "what bounds the chain"
+# The shares of each accelerator are its whole time.
+awk '/^accelerator/ { table++; next }
+  table == 1 && NF == 8 { sum = $4 + $5 + $6 + $7 + $8; rows++; if (sum < 99.7 || sum > 100.3) bad = 1 }
+  END { exit bad || rows != 3 }' chain.stat
+verdict $? "shares of time"
+# A snapshot has the counts.
+report --snapshot-at 200us --snapshot chain.snapshot | diff chain.stat - && report --restore chain.snapshot | diff chain.stat -
+verdict $? "a run from a snapshot has the same counts"
+
+# States and messages, in the trace, the page and for Perfetto.
+timeout 120 "$flick" machine run --machine "$source/chain.toml" --timed --firmware chain --trace chain.data </dev/null >traced.out 2>&1 &&
+  "$flick" report --input chain.data --output chain.html --perfetto chain.perfetto >>traced.out
+verdict $? "a trace becomes a page"
+for text in '>fft (3)<' 'waits for output' '>NEXT_OUT<' '>answer to NEXT_IN<' '>mul (4)</td><td>ifft (5)<'; do
+  grep -q "$text" chain.html
+  verdict $? "the page has $text"
+done
+for text in 'fft (3): messages' 'NEXT_OUT to mul (4)' 'answer to NEXT_IN of root (2)' computes reads writes asks; do
+  grep -qa "$text" chain.perfetto
+  verdict $? "Perfetto has $text"
+done
+
 # What a machine file says that is wrong: NAME, a change of chain.toml, and the message.
 wrong() {
   sed "$2" "$source/chain.toml" >wrong.toml

@@ -7,12 +7,14 @@
 //! | `mod.rs` | the tile as a device: registers, memory, snapshots |
 //! | `module.rs` | the steps of the module |
 //! | `stream.rs` | the state of a stream, as a kernel saves it |
+//! | `work.rs` | what it does over time, for reports and traces |
 //! | `logic.rs` | what an accelerator computes: the trait for users |
 //! | `functions/` | accelerators that come with Flick |
 pub mod functions;
 mod logic;
 mod module;
 mod stream;
+mod work;
 
 use flick_abi::accelerator::{self, BUFFERS, CONTEXT, CONTEXT_WORDS, Control, Status};
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,7 @@ use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
 use crate::tile_unit::{Beside, Buffers, Inside, TileUnit};
 pub use logic::{Accelerator, Computed};
 use stream::Stream;
+pub use work::Work;
 
 /// The first address of the buffers for messages.
 const FIRST_BUFFER: u64 = accelerator::ANSWERS_BUFFER;
@@ -55,6 +58,7 @@ struct State {
     stops: bool,
     stream: Stream,
     step: module::Step,
+    work: Work,
 }
 
 /// The tile.
@@ -138,6 +142,7 @@ impl State {
                     *self = Self {
                         status: Status::Runs as u8,
                         is_pushed: self.is_pushed,
+                        work: self.work,
                         ..Self::default()
                     };
                 }
@@ -214,6 +219,10 @@ impl Device for AcceleratorTile {
 
     fn packet(&mut self, packet: Packet, around: &mut dyn Surroundings) {
         self.with_unit(around, |unit, inside| unit.packet(packet, inside));
+    }
+
+    fn work(&self, now: Time) -> Option<Work> {
+        Some(self.state.work.until(now))
     }
 
     fn reset(&mut self) {

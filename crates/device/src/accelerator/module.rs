@@ -9,11 +9,33 @@ use flick_abi::file_protocol::{ANSWER_SIZE, Answer, Operation, REQUEST_SIZE, Req
 use serde::{Deserialize, Serialize};
 
 use super::stream::{PendingAnswer, Phase, Piece};
+use super::work::{Doing, ModuleState};
 use super::{AGAIN, AcceleratorTile, COMPUTED, State};
 use crate::device::{Surroundings, Time};
 
 /// Cycles until an answer is tried again whose receiver is suspended.
 const PAUSE: u64 = 1000;
+
+impl State {
+    /// What module and logic do.
+    fn doing(&self) -> Doing {
+        let is = |status| self.status == status as u8;
+        let module = match self.step {
+            _ if is(Status::Stopped) => ModuleState::Stopped,
+            _ if is(Status::Ended) => ModuleState::Ended,
+            _ if is(Status::Failed) => ModuleState::Failed,
+            _ if is(Status::Idle) => ModuleState::Idle,
+            Step::Begins => self.stream.phase.state(false),
+            Step::Pauses => self.stream.phase.waits(),
+            Step::Computes => ModuleState::Rests,
+            Step::Runs | Step::Fetches | Step::Acknowledges(..) => self.stream.phase.state(true),
+        };
+        Doing {
+            computes: is(Status::Runs) && self.step == Step::Computes,
+            module,
+        }
+    }
+}
 
 /// What runs in a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,6 +58,14 @@ pub(super) enum Step {
 impl AcceleratorTile {
     /// Goes on until the module waits for a command, a message or time.
     pub(super) fn go_on(&mut self, around: &mut dyn Surroundings) {
+        self.take_steps(around);
+        let doing = self.state.doing();
+        if self.state.work.does(doing, around.now()) {
+            around.enter_state(doing.name());
+        }
+    }
+
+    fn take_steps(&mut self, around: &mut dyn Surroundings) {
         while self.is_running() {
             let goes_on = match self.state.step {
                 Step::Computes | Step::Pauses => false,
@@ -168,6 +198,9 @@ impl AcceleratorTile {
         if computed.size > memory.len() || around.write_memory(0, &memory).is_err() {
             return self.fail(card::Error::BadAddress as u64);
         }
+        let work = &mut self.state.work;
+        work.blocks = work.blocks.saturating_add(u64::from(size != 0));
+        work.read = work.read.saturating_add(size as u64);
         stream.computed = computed.size as u64;
         stream.blocks = stream.blocks.wrapping_add(1);
         let time = match computed.cycles {
@@ -278,10 +311,13 @@ impl AcceleratorTile {
             }
             (_, Err(error)) => self.fail(error as u64),
             (Step::Fetches, Ok(0)) => self.state.step = Step::Begins,
-            (Step::Fetches, Ok(at)) if self.state.stream.phase == Phase::Request => {
-                self.take_request(at);
+            (Step::Fetches, Ok(at)) => {
+                self.state.work.received = self.state.work.received.saturating_add(1);
+                match self.state.stream.phase {
+                    Phase::Request => self.take_request(at),
+                    _ => self.take_answer(at, around),
+                }
             }
-            (Step::Fetches, Ok(at)) => self.take_answer(at, around),
             (Step::Acknowledges(label, [error, offset, length]), Ok(_)) => {
                 let answer = Answer {
                     error,
@@ -290,7 +326,7 @@ impl AcceleratorTile {
                 };
                 self.follow_answer(Operation::from_number(label), answer);
             }
-            (_, Ok(_)) => self.has_run(),
+            (_, Ok(_)) => self.has_run(around),
         }
         true
     }
@@ -302,8 +338,22 @@ impl AcceleratorTile {
     }
 
     /// The command of the phase has ended without an error.
-    fn has_run(&mut self) {
+    fn has_run(&mut self, around: &mut dyn Surroundings) {
         let block = self.description.block;
+        match self.state.stream.phase {
+            Phase::Read => {}
+            Phase::Write => {
+                let written = &mut self.state.work.written;
+                *written = written.saturating_add(self.state.stream.writable());
+            }
+            _ => self.state.work.sent = self.state.work.sent.saturating_add(1),
+        }
+        if self.state.stream.phase == Phase::AskOutput {
+            let to = self
+                .unit(around)
+                .get(dtu::endpoint_word(OUTPUT_REQUESTS, 1));
+            self.state.work.next = Some(to as u16);
+        }
         let stream = &mut self.state.stream;
         let next = match stream.phase {
             Phase::AskInput => Phase::InputAnswer,

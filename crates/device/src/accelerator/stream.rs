@@ -2,6 +2,8 @@
 use flick_abi::accelerator::CONTEXT_WORDS;
 use serde::{Deserialize, Serialize};
 
+use super::work::ModuleState;
+
 /// What the module does next, or waits for (M3x, figure 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
@@ -61,6 +63,33 @@ impl Phase {
     /// Whether the module may stop here, without a command that runs: what is to be done can be done later.
     pub fn is_stable(self) -> bool {
         !matches!(self, Self::Grant | Self::Compute)
+    }
+
+    /// What the module does in the phase, with a command or without.
+    pub fn state(self, runs: bool) -> ModuleState {
+        match self {
+            Self::Read => ModuleState::Reads,
+            Self::Write => ModuleState::Writes,
+            Self::Input | Self::Compute | Self::Output => ModuleState::Rests,
+            Self::AskInput | Self::Grant | Self::AskOutput | Self::Commit | Self::End => {
+                ModuleState::Asks
+            }
+            _ if runs => ModuleState::Asks,
+            _ => self.waits(),
+        }
+    }
+
+    /// For what it waits in the phase.
+    pub fn waits(self) -> ModuleState {
+        match self {
+            Self::Input
+            | Self::AskInput
+            | Self::InputAnswer
+            | Self::Read
+            | Self::Request
+            | Self::Grant => ModuleState::WaitsForInput,
+            _ => ModuleState::WaitsForOutput,
+        }
     }
 }
 
