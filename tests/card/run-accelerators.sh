@@ -22,12 +22,13 @@ for options in "" "--timed" "--engine interp"; do
 done
 
 # The part of a report that is about accelerators.
-report() { # OPTION...
-  timeout 120 "$flick" machine stat --machine "$source/chain.toml" --timed --firmware chain "$@" </dev/null 2>&1 >stat.out |
+report() { # MACHINE FIRMWARE OPTION...
+  timeout 120 "$flick" machine stat --machine "$1" --timed --firmware "${@:2}" </dev/null 2>&1 >stat.out |
     sed -n '/^accelerator/,/instructions in/{/instructions in/d;p}'
 }
-report >chain.stat
-report | diff chain.stat -
+chain=("$source/chain.toml" chain)
+report "${chain[@]}" >chain.stat
+report "${chain[@]}" | diff chain.stat -
 verdict $? "a second run has the same times"
 # Blocks, bytes and messages are those of the program. An image of 64 blocks has 65 requests for room for output in
 # a chain: the last one is in vain. Then come COMMIT and END. The server grants pieces of 16 blocks.
@@ -50,7 +51,8 @@ awk '/^accelerator/ { table++; next }
   END { exit bad || rows != 3 }' chain.stat
 verdict $? "shares of time"
 # A snapshot has the counts.
-report --snapshot-at 200us --snapshot chain.snapshot | diff chain.stat - && report --restore chain.snapshot | diff chain.stat -
+report "${chain[@]}" --snapshot-at 200us --snapshot chain.snapshot | diff chain.stat - &&
+  report "${chain[@]}" --restore chain.snapshot | diff chain.stat -
 verdict $? "a run from a snapshot has the same counts"
 
 # States and messages, in the trace, the page and for Perfetto.
@@ -66,6 +68,26 @@ for text in 'fft (3): messages' 'NEXT_OUT to mul (4)' 'answer to NEXT_IN of root
   verdict $? "Perfetto has $text"
 done
 
+# Two buffers, in all accelerators.
+sed 's/^kind = "stream"$/&\nbuffers = 2/; s/^size = "4 KiB"$/size = "8 KiB"/' "$source/chain.toml" >two.toml
+clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
+  -DBUFFERS=2 -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -o two "$source/chain.c"
+verdict $? "chain is compiled for two buffers"
+sed 's/within 5 % of the slowest stage/within 3 % of the slowest stage alone/' "$source/chain.expected" >two.expected
+for options in "" "--timed"; do
+  # shellcheck disable=SC2086
+  timeout 120 "$flick" machine run --machine ./two.toml $options --firmware two </dev/null >two.out 2>&1
+  verdict $? "chain with two buffers ends${options:+ with $options}"
+  diff two.expected two.out
+  verdict $? "what chain prints with two buffers${options:+ with $options}"
+done
+report ./two.toml two >two.stat
+awk '/the chain takes/ { exit !($4 < 1.03) }' two.stat && grep -q '^fft .* 131,072  *131,072' two.stat
+verdict $? "what stat says of two buffers"
+timeout 120 "$flick" machine run --machine ./two.toml --timed --firmware two --trace two.data </dev/null >two.out 2>&1 &&
+  "$flick" report --input two.data --output two.html >>two.out && grep -q 'computes, reads' two.html
+verdict $? "a trace with two buffers"
+
 # What a machine file says that is wrong: NAME, a change of chain.toml, and the message.
 wrong() {
   sed "$2" "$source/chain.toml" >wrong.toml
@@ -75,6 +97,8 @@ wrong() {
 }
 wrong "an accelerator that is not there" 's/function = "mul"/function = "mull"/' \
   'no accelerator has the name mull; there are fft, ifft, mul'
+wrong "two buffers that the local memory does not hold" '0,/kind = "stream"/s//&\nbuffers = 2/; s/block = "2 KiB"/block = "4 KiB"/' \
+  'tile fft has blocks of 4096 bytes in two buffers, and 4096 bytes of memory'
 wrong "a block that is larger than the local memory" 's/block = "2 KiB"/block = "8 KiB"/' \
   'tile fft has blocks of 8192 bytes, and 4096 bytes of memory'
 conclude

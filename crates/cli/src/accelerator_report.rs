@@ -120,8 +120,9 @@ fn write_chain(text: &mut String, chain: &[&Row<'_>]) -> std::fmt::Result {
     ];
     let causes: Vec<_> = causes
         .into_iter()
-        .filter(|&(_, time)| time != 0)
-        .map(|(name, time)| format!("{name} {:.1}%", percent(time, work.computes)))
+        .map(|(name, time)| (name, percent(time, work.computes)))
+        .filter(|&(_, share)| share >= 0.05)
+        .map(|(name, share)| format!("{name} {share:.1}%"))
         .collect();
     write!(
         text,

@@ -198,7 +198,7 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
                 "change `function` of [tile.accelerator] in the machine file"
             }
             BadBoot::System(BadSystem::Block { .. }) => {
-                "give the tile a [[tile.memory]] with base = 0 that holds a block, or make `block` smaller"
+                "give the tile a [[tile.memory]] with base = 0 that holds its blocks, or make `block` smaller"
             }
             BadBoot::Room { .. } => "give the machine more: --set memory=1G",
             _ => "name RV64 ELF files, or images for the start of memory",

@@ -67,11 +67,13 @@ pub enum BadSystem {
     #[error("no accelerator has the name {0}; there are {names}", names = functions::NAMES.join(", "))]
     Function(String),
     #[error(
-        "the accelerator of tile {tile} has blocks of {block} bytes, and {memory} bytes of memory at address 0"
+        "the accelerator of tile {tile} has blocks of {block} bytes{}, and {memory} bytes of memory at address 0",
+        if *buffers == 2 { " in two buffers" } else { "" }
     )]
     Block {
         tile: String,
         block: u64,
+        buffers: u32,
         memory: u64,
     },
     #[error(transparent)]

@@ -42,12 +42,13 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
     let logic = logic.ok_or_else(|| BadSystem::Function(accelerator.function.clone()))?;
     let local = tile.memories.iter().find(|memory| memory.base == 0);
     let memory = local.map_or(0, |memory| memory.size);
-    let block = accelerator.block;
-    if block > memory {
+    let (block, buffers) = (accelerator.block, accelerator.buffers);
+    if block.saturating_mul(buffers.into()) > memory {
         let tile = tile.name.clone();
         return Err(BadSystem::Block {
             tile,
             block,
+            buffers,
             memory,
         });
     }
@@ -56,6 +57,7 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
         memory,
         time: (accelerator.cycles * accelerator.period / FS_PER_PS).round() as Time,
         cycle: accelerator.period.round() as u64,
+        has_two_buffers: buffers == 2,
     };
     let tile = AcceleratorTile::new(unit, description, logic)?;
     unit_board(machine, ram, Box::new(tile))

@@ -1,15 +1,18 @@
 //! A tile with an accelerator, its communication unit, and the module that runs the accelerator's logic on streams
 //! (`docs/accelerators.md`). The module is a state machine: it asks servers for pieces of files, reads blocks into
-//! the local memory, lets the logic compute, and writes the output. No processor is in the way.
+//! the local memory, lets the logic compute, and writes the output. No processor is in the way. With two buffers the
+//! logic computes while the module takes its next steps.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `mod.rs` | the tile as a device: registers, memory, snapshots |
 //! | `module.rs` | the steps of the module |
+//! | `computation.rs` | the logic, as the module lets it compute |
 //! | `stream.rs` | the state of a stream, as a kernel saves it |
 //! | `work.rs` | what it does over time, for reports and traces |
 //! | `logic.rs` | what an accelerator computes: the trait for users |
 //! | `functions/` | accelerators that come with Flick |
+mod computation;
 pub mod functions;
 mod logic;
 mod module;
@@ -45,6 +48,8 @@ pub struct AcceleratorDescription {
     pub time: Time,
     /// Femtoseconds of a cycle.
     pub cycle: u64,
+    /// The local memory begins with two blocks: one is computed while the other is written and read.
+    pub has_two_buffers: bool,
 }
 
 /// What can change besides the unit and the memory.
@@ -58,6 +63,8 @@ struct State {
     stops: bool,
     stream: Stream,
     step: module::Step,
+    /// The logic computes.
+    computes: bool,
     work: Work,
 }
 
@@ -149,7 +156,7 @@ impl State {
                 Some(Control::Stop) if runs => self.stops = true,
                 Some(Control::Continue) if !runs => {
                     (self.status, self.stops) = (Status::Runs as u8, false);
-                    self.step = module::Step::default();
+                    (self.step, self.computes) = (module::Step::default(), false);
                 }
                 _ => {}
             },

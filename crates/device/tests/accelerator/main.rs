@@ -2,4 +2,5 @@
 mod chains;
 #[path = "../common/links.rs"]
 mod links;
+mod two_buffers;
 mod world;
