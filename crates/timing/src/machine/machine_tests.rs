@@ -144,7 +144,7 @@ fn everything_is_read() {
     assert_eq!((link.topology, link.tiles.len()), (Topology::Mesh(3), 3));
     assert_eq!(link.hops(0, 2), 2);
     let buffers = |machine: &Machine| match &machine.tiles[1].kind {
-        TileKind::Accelerator(part) => part.buffers,
+        super::TileKind::Accelerator(part) => part.buffers,
         _ => 0,
     };
     let two = parse(GOOD, &["tile.fft.accelerator.buffers=2"]).unwrap();
