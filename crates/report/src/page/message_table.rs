@@ -7,7 +7,7 @@ use flick_events::trace::Process;
 
 use super::page_figures::{time, time_of};
 use super::page_names::escape;
-use crate::{messages, timeline};
+use crate::{tile_messages, timeline};
 
 /// Rows of the table.
 const MOST: usize = 40;
@@ -24,7 +24,7 @@ struct Row {
 /// Writes the table, if there are messages.
 pub fn write(page: &mut String, process: &Process<'_>) {
     let mut rows: BTreeMap<(u32, u32, u32), Row> = BTreeMap::new();
-    for message in messages::of(process) {
+    for message in tile_messages::of(process) {
         let row = rows
             .entry((message.from, message.to, message.id))
             .or_default();

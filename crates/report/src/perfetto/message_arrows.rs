@@ -6,7 +6,7 @@ use flick_events::trace::Process;
 
 use super::proto::{EventType, TrackDescriptor, TrackEvent};
 use super::writer::Writer;
-use crate::{messages, timeline};
+use crate::{tile_messages, timeline};
 
 /// An end of an arrow.
 struct End {
@@ -21,7 +21,7 @@ pub fn write(process: &Process<'_>, parent: u64, writer: &mut Writer<'_>) -> io:
     let threads = process.threads.iter().enumerate();
     let places: BTreeMap<u32, usize> = threads.map(|(at, thread)| (thread.id, at)).collect();
     let mut ends: BTreeMap<usize, Vec<End>> = BTreeMap::new();
-    for message in messages::of(process) {
+    for message in tile_messages::of(process) {
         let (Some(&from), Some(&to)) = (places.get(&message.from), places.get(&message.to)) else {
             continue;
         };
