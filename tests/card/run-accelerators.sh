@@ -21,6 +21,23 @@ for options in "" "--timed" "--engine interp"; do
   verdict $? "what chain prints${options:+ with $options}"
 done
 
+# Programs of the root's kernel: the same, and gates.
+if [ -e "$card/kernel-root.elf" ]; then
+  for program in root_chain root_gates; do
+    "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o $program "$source/$program.c"
+    verdict $? "$program is compiled"
+    for options in "" "--timed"; do
+      # shellcheck disable=SC2086
+      timeout 120 "$flick" machine run --machine "$source/root_chain.toml" $options --program $program </dev/null >$program.out 2>&1
+      verdict $? "$program ends${options:+ with $options}"
+      diff "$source/$program.expected" $program.out
+      verdict $? "what $program prints${options:+ with $options}"
+    done
+  done
+else
+  skip "programs of a root" "no kernel-root.elf (make says why)"
+fi
+
 # What a machine file says that is wrong: NAME, a change of chain.toml, and the message.
 wrong() {
   sed "$2" "$source/chain.toml" >wrong.toml

@@ -169,6 +169,7 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
     let mut systems = systems(&run.machine, &description)?;
     let firmware = match &run.firmware {
         Some(firmware) => firmware.clone(),
+        None if systems.iter().any(|system| system.is_root()) => Root::find()?.root_kernel()?,
         None => Root::find()?.card_kernel()?,
     };
     let mut files = Files {

@@ -2,6 +2,7 @@
 //! of the host.
 use flick_device::accelerator::{AcceleratorDescription, AcceleratorTile, functions};
 use flick_device::dtu::{Dtu, DtuDescription};
+use flick_device::fdt::{AddressRange, TileNode};
 use flick_device::{Arrived, Device, HostSpace, HostTile, Mtimer, Time, Timebase};
 use flick_timing::machine::{self, Tile, TileKind};
 
@@ -59,6 +60,32 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
     };
     let tile = AcceleratorTile::new(unit, description, logic)?;
     unit_board(machine, ram, Box::new(tile))
+}
+
+/// Tiles without harts, for the tree of the root's firmware.
+pub(crate) fn nodes_for_root(machine: &machine::Machine) -> Vec<TileNode> {
+    let node = |(number, tile): (usize, &Tile)| {
+        let (compatible, function) = match &tile.kind {
+            TileKind::Memory => ("flick,memory", String::new()),
+            TileKind::Accelerator(accelerator) => {
+                ("flick,accelerator-stream", accelerator.function.clone())
+            }
+            TileKind::Harts | TileKind::Host(_) => return None,
+        };
+        let memory = tile.memories.first();
+        let memory = memory.map_or((0, 0), |memory| (memory.base, memory.size));
+        Some(TileNode {
+            tile: number as u32,
+            compatible: compatible.to_owned(),
+            function,
+            memory: AddressRange {
+                base: memory.0,
+                size: memory.1,
+            },
+            endpoints: tile.dtu.as_ref().map_or(0, |dtu| dtu.endpoints),
+        })
+    };
+    machine.tiles.iter().enumerate().filter_map(node).collect()
 }
 
 /// The board of the host's tile, which is the last one, and what comes there from the card. `None`: the

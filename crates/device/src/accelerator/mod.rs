@@ -53,6 +53,8 @@ struct State {
     fault: u8,
     /// A kernel wants the module to stop.
     stops: bool,
+    /// The number of the status with which the activity ends, when the root has been told; or 0.
+    ends: u8,
     stream: Stream,
     step: module::Step,
 }
@@ -230,7 +232,8 @@ impl Device for AcceleratorTile {
     fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
         const DEVICE: &str = "accelerator";
         let (unit, state, buffers): (Bytes, State, Bytes) = load_state(DEVICE, state)?;
-        let is_known = state.status <= Status::Failed as u8;
+        let ends = [0, Status::Ended as u8, Status::Failed as u8];
+        let is_known = state.status <= Status::Failed as u8 && ends.contains(&state.ends);
         check_state(DEVICE, is_known, "a status that it does not have")?;
         let fits = buffers.0.len() == BUFFERS && self.is_possible(&state);
         check_state(DEVICE, fits, "its buffers are of another tile")?;

@@ -1,7 +1,7 @@
 //! The steps of the module: commands for the unit, messages, and computations.
 use flick_abi::accelerator::{
     ANSWERS, ANSWERS_BUFFER, INPUT_DATA, INPUT_REQUESTS, LOG2_SLOT, OUTGOING, OUTPUT_DATA,
-    OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, Status,
+    OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, ROOT, Status,
 };
 use flick_abi::card;
 use flick_abi::dtu::{self, Command, CommandWord, Error, HEADER_SIZE, Header};
@@ -39,6 +39,10 @@ impl AcceleratorTile {
         while self.is_running() {
             let goes_on = match self.state.step {
                 Step::Computes | Step::Pauses => false,
+                Step::Begins if self.state.ends != 0 => {
+                    self.tell(around);
+                    true
+                }
                 Step::Begins if self.state.stops && self.state.stream.phase.is_stable() => {
                     self.end_with(Status::Stopped);
                     false
@@ -82,7 +86,22 @@ impl AcceleratorTile {
     }
 
     fn end_with(&mut self, status: Status) {
-        self.state.status = status as u8;
+        match status {
+            // The root learns of it first.
+            Status::Ended | Status::Failed => self.state.ends = status as u8,
+            _ => self.state.status = status as u8,
+        }
+        self.state.step = Step::Begins;
+    }
+
+    /// Tells the root that the activity ends.
+    fn tell(&mut self, around: &mut dyn Surroundings) {
+        let notice = [self.state.ends.into(), self.state.fault.into()].map(u64::to_le_bytes);
+        self.send(
+            CommandWord::new(Command::Send, ROOT),
+            notice.as_flattened(),
+            around,
+        );
     }
 
     fn fail(&mut self, error: u64) {
@@ -272,6 +291,10 @@ impl AcceleratorTile {
             // A kernel has aborted it, or something else is in the way of its packets.
             (_, Err(Error::Aborted)) | (Step::Runs, Err(Error::NoCredits | Error::NoSpace)) => {
                 self.pause(around);
+            }
+            // The root is told, or there is none that wants to be.
+            (Step::Runs, _) if self.state.ends != 0 => {
+                self.state.status = core::mem::take(&mut self.state.ends);
             }
             (Step::Runs, Err(Error::Gone)) if self.state.stream.phase == Phase::Grant => {
                 self.pause(around);
