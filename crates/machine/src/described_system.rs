@@ -1,4 +1,6 @@
 //! A tile of harts of a machine file, as a board and as the device tree for its firmware.
+use std::path::PathBuf;
+
 use flick_device::accelerator::functions;
 use flick_device::dtu::{BadDtu, Dtu, DtuDescription};
 use flick_device::fdt::{
@@ -15,6 +17,7 @@ use flick_timing::machine::{
 };
 
 use crate::board::{Board, Timer};
+use crate::loaded_logic::BadLogic;
 use crate::ram::{BadRam, Ram};
 
 /// The number of the console among the board's devices.
@@ -68,12 +71,20 @@ pub enum BadSystem {
     NoUnit(String),
     #[error("no accelerator has the name {0}; there are {names}", names = functions::NAMES.join(", "))]
     Function(String),
+    #[error("the accelerator of tile {tile} is in {}, and {error}", path.display())]
+    Logic {
+        tile: String,
+        path: PathBuf,
+        error: BadLogic,
+    },
     #[error(
-        "the accelerator of tile {tile} has blocks of {block} bytes, and {memory} bytes of memory at address 0"
+        "the accelerator of tile {tile} has blocks of {block} bytes, for which it needs {needed} bytes of memory at \
+         address 0, and the tile has {memory}"
     )]
     Block {
         tile: String,
         block: u64,
+        needed: u64,
         memory: u64,
     },
     #[error(transparent)]
@@ -86,6 +97,23 @@ pub enum BadSystem {
     Tree(#[from] BadTree),
     #[error(transparent)]
     Unit(#[from] BadDtu),
+}
+
+impl BadSystem {
+    /// What to do next. `None`: there is no one remedy.
+    pub fn help(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Disks { .. } => "give fewer --disk",
+            Self::Function(_) => {
+                "change `function` of [tile.accelerator], or name the shared object that has it by `library`"
+            }
+            Self::Logic { error, .. } => error.help(),
+            Self::Block { .. } => {
+                "give the tile a [[tile.memory]] with base = 0 of that size, or make `block` smaller"
+            }
+            _ => return None,
+        })
+    }
 }
 
 fn range(device: &machine::Device) -> std::ops::Range<u64> {

@@ -372,8 +372,10 @@ fn accelerator(part: &Accelerator) -> Item {
         format!("{} each, {}", cycles(part.cycles), clock(part.period)),
     ];
     details.extend(part.cache.map(|level| format!("L1: {}", cache(&level))));
+    let library = part.library.as_ref();
+    details.extend(library.map(|path| format!("of {}", path.display())));
     Item {
-        is_missing: true,
+        is_missing: !part.is_stream,
         ..item(
             Kind::Unit,
             format!("accelerator {}", part.function),
