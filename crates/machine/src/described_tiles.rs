@@ -63,8 +63,9 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
     let logic = logic_of(tile, accelerator)?;
     let local = tile.memories.iter().find(|memory| memory.base == 0);
     let memory = local.map_or(0, |memory| memory.size);
-    let block = accelerator.block;
-    let needed = logic.memory(block).max(block);
+    let (block, buffers) = (accelerator.block, accelerator.buffers);
+    let further = block.saturating_mul(u64::from(buffers) - 1);
+    let needed = logic.memory(block).max(block).saturating_add(further);
     if needed > memory {
         let tile = tile.name.clone();
         return Err(BadSystem::Block {
@@ -79,6 +80,7 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
         memory,
         time: (accelerator.cycles * accelerator.period / FS_PER_PS).round() as Time,
         cycle: accelerator.period.round() as u64,
+        has_two_buffers: buffers == 2,
     };
     let tile = AcceleratorTile::new(unit, description, logic)?;
     unit_board(machine, ram, Box::new(tile))

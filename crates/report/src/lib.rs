@@ -10,6 +10,7 @@
 //!    `record_command.rs` keeps the trace, `page/` makes the page of `flick report`, `perfetto/`
 //!    makes a trace for Perfetto, and `advise/` proposes a placement.
 //!
+//! `messages.rs` has the messages between tiles of a machine, for page and Perfetto.
 //! `machine_drawing/` draws machine files, for `flick machine show`.
 #![warn(missing_docs)]
 pub mod advise;
@@ -23,6 +24,7 @@ mod again;
 mod baseline;
 mod counter;
 mod hart_owners;
+mod messages;
 mod named_platform;
 mod reasons;
 mod run_program;

@@ -1,18 +1,23 @@
 //! A tile with an accelerator, its communication unit, and the module that runs the accelerator's logic on streams
 //! (`docs/accelerators.md`). The module is a state machine: it asks servers for pieces of files, reads blocks into
-//! the local memory, lets the logic compute, and writes the output. No processor is in the way.
+//! the local memory, lets the logic compute, and writes the output. No processor is in the way. With two buffers the
+//! logic computes while the module takes its next steps.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `mod.rs` | the tile as a device: registers, memory, snapshots |
 //! | `module.rs` | the steps of the module |
+//! | `computation.rs` | the logic, as the module lets it compute |
 //! | `stream.rs` | the state of a stream, as a kernel saves it |
+//! | `work.rs` | what it does over time, for reports and traces |
 //! | `logic.rs` | what an accelerator computes: the trait for users |
 //! | `functions/` | accelerators that come with Flick |
+mod computation;
 pub mod functions;
 mod logic;
 mod module;
 mod stream;
+mod work;
 
 use flick_abi::accelerator::{self, BUFFERS, CONTEXT, CONTEXT_WORDS, Control, Status};
 use serde::{Deserialize, Serialize};
@@ -24,6 +29,7 @@ use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
 use crate::tile_unit::{Beside, Buffers, Inside, TileUnit};
 pub use logic::{Accelerator, Computed};
 use stream::Stream;
+pub use work::Work;
 
 /// The first address of the buffers for messages.
 const FIRST_BUFFER: u64 = accelerator::ANSWERS_BUFFER;
@@ -42,6 +48,8 @@ pub struct AcceleratorDescription {
     pub time: Time,
     /// Femtoseconds of a cycle.
     pub cycle: u64,
+    /// The local memory begins with two blocks: one is computed while the other is written and read.
+    pub has_two_buffers: bool,
 }
 
 /// What can change besides the unit and the memory.
@@ -57,6 +65,9 @@ struct State {
     ends: u8,
     stream: Stream,
     step: module::Step,
+    /// The logic computes.
+    computes: bool,
+    work: Work,
 }
 
 /// The tile.
@@ -140,13 +151,14 @@ impl State {
                     *self = Self {
                         status: Status::Runs as u8,
                         is_pushed: self.is_pushed,
+                        work: self.work,
                         ..Self::default()
                     };
                 }
                 Some(Control::Stop) if runs => self.stops = true,
                 Some(Control::Continue) if !runs => {
                     (self.status, self.stops) = (Status::Runs as u8, false);
-                    self.step = module::Step::default();
+                    (self.step, self.computes) = (module::Step::default(), false);
                 }
                 _ => {}
             },
@@ -216,6 +228,10 @@ impl Device for AcceleratorTile {
 
     fn packet(&mut self, packet: Packet, around: &mut dyn Surroundings) {
         self.with_unit(around, |unit, inside| unit.packet(packet, inside));
+    }
+
+    fn work(&self, now: Time) -> Option<Work> {
+        Some(self.state.work.until(now))
     }
 
     fn reset(&mut self) {

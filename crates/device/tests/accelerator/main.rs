@@ -3,4 +3,5 @@ mod chains;
 mod libraries;
 #[path = "../common/links.rs"]
 mod links;
+mod two_buffers;
 mod world;

@@ -371,6 +371,9 @@ fn accelerator(part: &Accelerator) -> Item {
         format!("{kind} of {}", size(part.block)),
         format!("{} each, {}", cycles(part.cycles), clock(part.period)),
     ];
+    if part.buffers != 1 {
+        details.push(format!("{} buffers", part.buffers));
+    }
     details.extend(part.cache.map(|level| format!("L1: {}", cache(&level))));
     let library = part.library.as_ref();
     details.extend(library.map(|path| format!("of {}", path.display())));
