@@ -79,6 +79,7 @@ firmware:
 	@{ scripts/firmware.sh build $(BUILD)/obj/card/kernel.elf && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-host.elf --features host && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-alone.elf --features alone && \
+	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-root.elf --features root && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-symmetric.elf --features symmetric; } || \
 	  [ $$? = 77 -a -z "$${CI:-}" ]
 
@@ -114,7 +115,11 @@ tree: rust pass nxp firmware card extensions
 	@$(BUILD)/bin/flick generate $(SHARE)
 	@mkdir -p $(SHARE)/flick/gdb
 	@install -m 644 gdb/flick.py $(SHARE)/flick/gdb/flick.py
-	@install -m 644 include/flick.h $(BUILD)/include/
+	@install -m 644 include/flick.h include/flick_accelerator.h $(HEADERS)/flick_dtu.h $(BUILD)/include/
+# The crate with which users write logic of accelerators is no member of a workspace there.
+	@mkdir -p $(SHARE)/flick/accelerator/src && cp crates/accelerator/src/*.rs $(SHARE)/flick/accelerator/src
+	@sed '/^#/d; /workspace = true/d; /^\[lints\]/d; s/^name = .*/&\nversion = "$(VERSION)"\nedition = "2024"/' \
+	  crates/accelerator/Cargo.toml >$(SHARE)/flick/accelerator/Cargo.toml
 	@soname=$$(readelf -d $(TARGET)/release/libflick.so | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p') && \
 	  rm -f $(LIB)/libflick.so* && \
 	  install -m 755 $(TARGET)/release/libflick.so $(LIB)/$$soname && \

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Accelerators without a kernel: the program of a root sets them up, and serves files to them.
+# Accelerators without a kernel: the program of a root sets them up, and serves files to them. Some are functions of
+# a shared object (logic.c).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
@@ -9,10 +10,14 @@ mkdir -p "$work"
 cd "$work"
 headers=$build/obj/include
 source=$here/accelerators
+example=$root/examples/accelerator
 
-clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
-  -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -o chain "$source/chain.c"
-verdict $? "chain is compiled"
+for program in "$source/chain.c" "$example/stream.c"; do
+  name=$(basename "${program%.c}")
+  clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
+    -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -I"$example" -o "$name" "$program"
+  verdict $? "$name is compiled"
+done
 for options in "" "--timed" "--engine interp"; do
   # shellcheck disable=SC2086
   timeout 120 "$flick" machine run --machine "$source/chain.toml" $options --firmware chain </dev/null >chain.out 2>&1
@@ -21,6 +26,22 @@ for options in "" "--timed" "--engine interp"; do
   verdict $? "what chain prints${options:+ with $options}"
 done
 
+# Programs of the root's kernel: the same, and gates.
+if [ -e "$card/kernel-root.elf" ]; then
+  for program in root_chain root_gates; do
+    "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o $program "$source/$program.c"
+    verdict $? "$program is compiled"
+    for options in "" "--timed"; do
+      # shellcheck disable=SC2086
+      timeout 120 "$flick" machine run --machine "$source/root_chain.toml" $options --program $program </dev/null >$program.out 2>&1
+      verdict $? "$program ends${options:+ with $options}"
+      diff "$source/$program.expected" $program.out
+      verdict $? "what $program prints${options:+ with $options}"
+    done
+  done
+else
+  skip "programs of a root" "no kernel-root.elf (make says why)"
+fi
 # The part of a report that is about accelerators.
 report() { # MACHINE FIRMWARE OPTION...
   timeout 120 "$flick" machine stat --machine "$1" --timed --firmware "${@:2}" </dev/null 2>&1 >stat.out |
@@ -71,7 +92,7 @@ done
 # Two buffers, in all accelerators.
 sed 's/^kind = "stream"$/&\nbuffers = 2/; s/^size = "4 KiB"$/size = "8 KiB"/' "$source/chain.toml" >two.toml
 clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
-  -DBUFFERS=2 -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -o two "$source/chain.c"
+  -DBUFFERS=2 -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -I"$example" -o two "$source/chain.c"
 verdict $? "chain is compiled for two buffers"
 sed 's/within 5 % of the slowest stage/within 3 % of the slowest stage alone/' "$source/chain.expected" >two.expected
 for options in "" "--timed"; do
@@ -98,7 +119,78 @@ wrong() {
 wrong "an accelerator that is not there" 's/function = "mul"/function = "mull"/' \
   'no accelerator has the name mull; there are fft, ifft, mul'
 wrong "two buffers that the local memory does not hold" '0,/kind = "stream"/s//&\nbuffers = 2/; s/block = "2 KiB"/block = "4 KiB"/' \
-  'tile fft has blocks of 4096 bytes in two buffers, and 4096 bytes of memory'
+  'tile fft has blocks of 4096 bytes, for which it needs 8192 bytes of memory at address 0, and the tile has 4096'
 wrong "a block that is larger than the local memory" 's/block = "2 KiB"/block = "8 KiB"/' \
-  'tile fft has blocks of 8192 bytes, and 4096 bytes of memory'
+  'tile fft has blocks of 8192 bytes, for which it needs 8192 bytes of memory at address 0, and the tile has 4096'
+wrong "logic that needs more than a block" 's/function = "mul"/function = "stencil"/' \
+  'tile mul has blocks of 2048 bytes, for which it needs 524296 bytes'
+wrong "a shared object with requests" 's/kind = "stream"/library = "logic.so"/' \
+  'add kind = "stream"'
+wrong "a shared object without a name" 's/kind = "stream"/kind = "stream"\nlibrary = ""/' \
+  'tile.accelerator.library.: it is empty'
+
+# Functions of a shared object.
+gcc -shared -fPIC -O2 -Wall -Wextra -Werror -I"$root/include" -o logic.so "$source/logic.c"
+verdict $? "logic is compiled"
+cp "$example/machine.toml" .
+line='the quick brown fox jumps over the lazy dog'
+of_logic() { # STATUS FUNCTION TEXT: one of what a run prints
+  timeout 60 "$flick" machine run --machine ./machine.toml --set tile.upper.accelerator.library="${library:-logic.so}" \
+    --set tile.upper.accelerator.function="$2" --set tile.upper.accelerator.block="${block:-16 B}" "${@:4}" \
+    --firmware stream <<<"$line" >logic.out 2>&1
+  [ $? = "$1" ] && grep -q "$3" logic.out
+  verdict $? "function $2: $3"
+}
+of_logic 0 upper "^${line^^}\$"
+of_logic 0 upper '^3 blocks, [0-9]\{3\} cycles' --set tile.upper.accelerator.cycles=100
+of_logic 0 upper '^3 blocks, 3[0-9]\{5\} cycles' --set tile.upper.accelerator.cycles=100000
+of_logic 0 counts '^0044$'
+of_logic 0 counts '^3 blocks, 2[0-9]\{6\} cycles'
+block="4 KiB" of_logic 1 counts 'has blocks of 4096 bytes, for which it needs 4104 bytes'
+of_logic 1 too_much '^the accelerator has failed, with FAULT 14$'
+of_logic 1 too_much 'tile upper, too_much of .*logic.so, has returned 4097 bytes .* block of 16 bytes, .* has 4096'
+of_logic 1 fails '^the accelerator has failed, with FAULT 14$'
+of_logic 1 fails 'tile upper, fails of .*logic.so, has failed at a block of 16 bytes'
+of_logic 1 uper 'tile upper is in .*logic.so, and it has no function uper; it has counts, fails, newer, too_much, upper$'
+of_logic 1 unmarked 'its function unmarked does not say which version of the interface it is for'
+of_logic 1 newer 'its function newer is for version 2 of the interface, and this Flick has 1'
+library=nowhere.so of_logic 1 upper 'nowhere.so: cannot open shared object file'
+library=machine.toml of_logic 1 upper 'machine.toml: .*invalid ELF header'
+# The path is from the machine file on.
+mkdir -p elsewhere
+mv logic.so elsewhere
+sed 's/"upper.so"/"logic.so"/' machine.toml >elsewhere/machine.toml
+timeout 60 "$flick" machine run --machine elsewhere/machine.toml --firmware stream <<<"$line" >logic.out 2>&1 &&
+  grep -q "^${line^^}\$" logic.out
+verdict $? "a library beside the machine file"
+
+# The header is C++, too, and exports functions by their names.
+g++ -x c++ -shared -fPIC -Wall -Werror -fvisibility=hidden -I"$root/include" -o logic++.so "$source/logic.c" &&
+  nm -D logic++.so | grep -q ' T upper$' && nm -D logic++.so | grep -q ' D flick_accelerator_abi_upper$'
+verdict $? "the header in C++"
+
+# One of Flick's own.
+sed '/^library/d; s/"upper"/"sha256"/' machine.toml >sha256.toml
+timeout 60 "$flick" machine run --machine ./sha256.toml --firmware stream <<<"$line" >sha256.out 2>&1 &&
+  [ "$(head -c 32 sha256.out | od -An -v -tx1 | tr -d ' \n')" = "$(sha256sum <<<"$line" | cut -d ' ' -f 1)" ]
+verdict $? "sha256 gives the digest of sha256sum"
+
+# The machine of a host program has them, too.
+if [ -e "$card/kernel-host.elf" ]; then
+  tile=$(perl -0ne 'print $1 if /(\[\[tile\]\]\nname = "upper".*)\[\[link/s' elsewhere/machine.toml)
+  tile=$tile perl -0pe 's/(?=\[\[tile\]\]\nname = "host")/$ENV{tile}\n/; s/point-to-point/crossbar/; s/"nxp", /"nxp", "upper", /' \
+    "$root/machines/card.toml" >elsewhere/host.toml
+  sed 's/^function = "upper"/function = "lower"/' elsewhere/host.toml >elsewhere/wrong.toml
+  "$flick_cc" -O2 "$root/examples/hello/hello.c" -o hello
+  verdict $? "hello is compiled"
+  for machine in host wrong; do
+    FLICK_BACKEND=card FLICK_OFFLOAD=require FLICK_MACHINE=./elsewhere/$machine.toml timeout 60 ./hello >$machine.out 2>&1
+  done
+  grep -qx 'hello, world' host.out
+  verdict $? "a host program beside an accelerator of a shared object"
+  grep -q 'tile upper is in .*logic.so, and it has no function lower; it has counts, .*; change .function' wrong.out
+  verdict $? "a function that is not there, in a host program"
+else
+  skip "a host program beside an accelerator" "no kernel-host.elf (make says why)"
+fi
 conclude

@@ -15,9 +15,9 @@ use flick_device::virtio::{FileImage, Overlay};
 use flick_diagnostics::Code;
 use flick_driver::{Error, Root};
 use flick_machine::{
-    BadBoot, BadSystem, BlockDisk, Board, BootedTiles, Console, End, Files, FunctionNames, Machine,
-    PointLog, SERIAL, Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of,
-    boot_tiles, host_board, points_of, timing_of_tiles,
+    BadBoot, BlockDisk, Board, BootedTiles, Console, End, Files, FunctionNames, Machine, PointLog,
+    SERIAL, Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of, boot_tiles,
+    host_board, points_of, timing_of_tiles,
 };
 use flick_timing::faults;
 use flick_timing::machine::Machine as Description;
@@ -169,6 +169,7 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
     let mut systems = systems(&run.machine, &description)?;
     let firmware = match &run.firmware {
         Some(firmware) => firmware.clone(),
+        None if systems.iter().any(|system| system.is_root()) => Root::find()?.root_kernel()?,
         None => Root::find()?.card_kernel()?,
     };
     let mut files = Files {
@@ -190,19 +191,15 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
                 .unwrap_or(Path::new(""))
                 .display()
                 .to_string(),
-            _ => String::new(),
+            BadBoot::System(_) => run.machine.clone(),
+            BadBoot::Room { .. } => String::new(),
         };
-        let help = match error {
-            BadBoot::System(BadSystem::Disks { .. }) => "give fewer --disk",
-            BadBoot::System(BadSystem::Function(_)) => {
-                "change `function` of [tile.accelerator] in the machine file"
-            }
-            BadBoot::System(BadSystem::Block { .. }) => {
-                "give the tile a [[tile.memory]] with base = 0 that holds its blocks, or make `block` smaller"
-            }
-            BadBoot::Room { .. } => "give the machine more: --set memory=1G",
-            _ => "name RV64 ELF files, or images for the start of memory",
+        let help = match &error {
+            BadBoot::System(error) => error.help(),
+            BadBoot::Room { .. } => Some("give the machine more: --set memory=1G"),
+            _ => None,
         };
+        let help = help.unwrap_or("name RV64 ELF files, or images for the start of memory");
         let what = "the machine cannot start";
         Error::new(Code::MachineStart, what, place, error.to_string(), help)
     };

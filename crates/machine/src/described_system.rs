@@ -1,8 +1,10 @@
 //! A tile of harts of a machine file, as a board and as the device tree for its firmware.
+use std::path::PathBuf;
+
 use flick_device::accelerator::functions;
 use flick_device::dtu::{BadDtu, Dtu, DtuDescription};
 use flick_device::fdt::{
-    AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu, TilePlace,
+    AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu, TileNode, TilePlace,
 };
 use flick_device::virtio::{BlockDevice, Disk, VirtioConsole, VirtioDevice, VirtioMmio};
 use flick_device::{
@@ -15,6 +17,7 @@ use flick_timing::machine::{
 };
 
 use crate::board::{Board, Timer};
+use crate::loaded_logic::BadLogic;
 use crate::ram::{BadRam, Ram};
 
 /// The number of the console among the board's devices.
@@ -35,6 +38,8 @@ const LINES: [u32; 2] = [11, 9];
 pub struct System {
     /// The tile's number, and how many the machine has.
     place: TilePlace,
+    /// Tiles that it sets up.
+    other_tiles: Vec<TileNode>,
     /// The tile, whose harts, memories and devices these are.
     pub tile: Tile,
     /// For the firmware.
@@ -66,14 +71,20 @@ pub enum BadSystem {
     NoUnit(String),
     #[error("no accelerator has the name {0}; there are {names}", names = functions::NAMES.join(", "))]
     Function(String),
+    #[error("the accelerator of tile {tile} is in {}, and {error}", path.display())]
+    Logic {
+        tile: String,
+        path: PathBuf,
+        error: BadLogic,
+    },
     #[error(
-        "the accelerator of tile {tile} has blocks of {block} bytes{}, and {memory} bytes of memory at address 0",
-        if *buffers == 2 { " in two buffers" } else { "" }
+        "the accelerator of tile {tile} has blocks of {block} bytes, for which it needs {needed} bytes of memory at \
+         address 0, and the tile has {memory}"
     )]
     Block {
         tile: String,
         block: u64,
-        buffers: u32,
+        needed: u64,
         memory: u64,
     },
     #[error(transparent)]
@@ -86,6 +97,23 @@ pub enum BadSystem {
     Tree(#[from] BadTree),
     #[error(transparent)]
     Unit(#[from] BadDtu),
+}
+
+impl BadSystem {
+    /// What to do next. `None`: there is no one remedy.
+    pub fn help(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Disks { .. } => "give fewer --disk",
+            Self::Function(_) => {
+                "change `function` of [tile.accelerator], or name the shared object that has it by `library`"
+            }
+            Self::Logic { error, .. } => error.help(),
+            Self::Block { .. } => {
+                "give the tile a [[tile.memory]] with base = 0 of that size, or make `block` smaller"
+            }
+            _ => return None,
+        })
+    }
 }
 
 fn range(device: &machine::Device) -> std::ops::Range<u64> {
@@ -128,12 +156,21 @@ impl System {
                 tiles: machine.tiles_of_harts() as u32,
                 host: machine.host_tile().map(|tile| tile as u32),
             },
+            other_tiles: match tile.dtu.as_ref().is_some_and(|dtu| dtu.is_root) {
+                true => crate::described_tiles::nodes_for_root(machine),
+                false => vec![],
+            },
             tile,
             chosen: Chosen::default(),
             model: machine.model.clone(),
             compatible: machine.compatible.clone(),
             timebase: machine.timebase,
         })
+    }
+
+    /// Does its kernel set up tiles without harts?
+    pub fn is_root(&self) -> bool {
+        !self.other_tiles.is_empty()
     }
 
     /// Does it have a console?
@@ -347,7 +384,10 @@ impl System {
         });
         let is_incoherent = self.tile.coherence == machine::Coherence::None;
         let tree = MachineTree {
-            place: (self.place.tiles > 1 || self.place.host.is_some()).then_some(self.place),
+            place: (self.place.tiles > 1
+                || self.place.host.is_some()
+                || !self.other_tiles.is_empty())
+            .then_some(self.place),
             model: self.model.clone(),
             compatible: self.compatible.clone(),
             timebase_frequency: self.timebase,
@@ -372,6 +412,7 @@ impl System {
                 .filter_map(|device| self.device_node(device))
                 .chain(unit)
                 .collect(),
+            other_tiles: self.other_tiles.clone(),
         };
         Ok(tree.to_blob()?)
     }

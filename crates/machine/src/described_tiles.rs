@@ -1,12 +1,14 @@
 //! The boards of all tiles of a machine file: those of harts, and tiles of memory, with an accelerator, and that
 //! of the host.
-use flick_device::accelerator::{AcceleratorDescription, AcceleratorTile, functions};
+use flick_device::accelerator::{Accelerator, AcceleratorDescription, AcceleratorTile, functions};
 use flick_device::dtu::{Dtu, DtuDescription};
+use flick_device::fdt::{AddressRange, TileNode};
 use flick_device::{Arrived, Device, HostSpace, HostTile, Mtimer, Time, Timebase};
 use flick_timing::machine::{self, Tile, TileKind};
 
 use crate::board::{Board, Boards, Timer};
 use crate::described_system::{BadSystem, BlockDisk, FS_PER_PS, System, ram_of, unit_of};
+use crate::loaded_logic::LoadedLogic;
 use crate::ram::Ram;
 
 /// The unit of a tile without harts, which cannot do without.
@@ -27,6 +29,26 @@ fn unit_board(
     Ok(board)
 }
 
+/// What a tile's accelerator computes.
+fn logic_of(
+    tile: &Tile,
+    accelerator: &machine::Accelerator,
+) -> Result<Box<dyn Accelerator>, BadSystem> {
+    let function = &accelerator.function;
+    let Some(path) = &accelerator.library else {
+        let logic = functions::by_name(function);
+        return logic.ok_or_else(|| BadSystem::Function(function.clone()));
+    };
+    match LoadedLogic::new(path, function, &tile.name) {
+        Ok(logic) => Ok(Box::new(logic)),
+        Err(error) => Err(BadSystem::Logic {
+            tile: tile.name.clone(),
+            path: path.clone(),
+            error,
+        }),
+    }
+}
+
 /// The board of a tile of memory, or of one with an accelerator.
 fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Board, BadSystem> {
     let tile = &machine.tiles[number];
@@ -38,17 +60,18 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
     let TileKind::Accelerator(accelerator) = &tile.kind else {
         return unit_board(machine, ram, Box::new(Dtu::new(unit)?));
     };
-    let logic = functions::by_name(&accelerator.function);
-    let logic = logic.ok_or_else(|| BadSystem::Function(accelerator.function.clone()))?;
+    let logic = logic_of(tile, accelerator)?;
     let local = tile.memories.iter().find(|memory| memory.base == 0);
     let memory = local.map_or(0, |memory| memory.size);
     let (block, buffers) = (accelerator.block, accelerator.buffers);
-    if block.saturating_mul(buffers.into()) > memory {
+    let further = block.saturating_mul(u64::from(buffers) - 1);
+    let needed = logic.memory(block).max(block).saturating_add(further);
+    if needed > memory {
         let tile = tile.name.clone();
         return Err(BadSystem::Block {
             tile,
             block,
-            buffers,
+            needed,
             memory,
         });
     }
@@ -61,6 +84,32 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
     };
     let tile = AcceleratorTile::new(unit, description, logic)?;
     unit_board(machine, ram, Box::new(tile))
+}
+
+/// Tiles without harts, for the tree of the root's firmware.
+pub(crate) fn nodes_for_root(machine: &machine::Machine) -> Vec<TileNode> {
+    let node = |(number, tile): (usize, &Tile)| {
+        let (compatible, function) = match &tile.kind {
+            TileKind::Memory => ("flick,memory", String::new()),
+            TileKind::Accelerator(accelerator) => {
+                ("flick,accelerator-stream", accelerator.function.clone())
+            }
+            TileKind::Harts | TileKind::Host(_) => return None,
+        };
+        let memory = tile.memories.first();
+        let memory = memory.map_or((0, 0), |memory| (memory.base, memory.size));
+        Some(TileNode {
+            tile: number as u32,
+            compatible: compatible.to_owned(),
+            function,
+            memory: AddressRange {
+                base: memory.0,
+                size: memory.1,
+            },
+            endpoints: tile.dtu.as_ref().map_or(0, |dtu| dtu.endpoints),
+        })
+    };
+    machine.tiles.iter().enumerate().filter_map(node).collect()
 }
 
 /// The board of the host's tile, which is the last one, and what comes there from the card. `None`: the

@@ -27,6 +27,7 @@
 //! | `injection/` | faults on purpose |
 //! | `described_system.rs` | [`System`]: a tile of harts of a machine file, as a board and a device tree |
 //! | `described_tiles.rs` | [`boards_of()`]: the boards of all tiles, with harts and without |
+//! | `loaded_logic.rs` | logic of accelerators from shared objects |
 #![warn(missing_docs)]
 
 mod board;
@@ -39,6 +40,7 @@ mod hart_order;
 mod htif;
 mod injection;
 mod kernel_view;
+mod loaded_logic;
 mod machine_timing;
 mod machine_trace;
 mod network;
@@ -65,6 +67,7 @@ pub use kernel_view::{
     AllMoves, CALL_PARTS, CallCounts, CallPart, CallSums, Entry, KernelPoint, Moves, PointKind,
     PointLog, SPENT, STALL_PARTS, Seen, Spent, StallSums, Times, points_of,
 };
+pub use loaded_logic::BadLogic;
 pub use machine_timing::{HartTiming, MachineTiming};
 pub use machine_trace::Tracer;
 pub use outside::{Input, Outside};

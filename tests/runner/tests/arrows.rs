@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// driver, runtime and report are siblings: they meet in image and events only. The two forms of
 /// libflick are shells over runtime. flick-debug, which runs beside them, makes what driver makes, and
 /// flick-card has the machine.
-const PARTS: [(&str, &[&str]); 29] = [
+const PARTS: [(&str, &[&str]); 30] = [
     (
         "flick-cli",
         &[
@@ -137,6 +137,7 @@ const PARTS: [(&str, &[&str]); 29] = [
         "flick-machine",
         &[
             "flick-abi",
+            "flick-accelerator",
             "flick-device",
             "flick-engine",
             "flick-hart",
@@ -147,7 +148,7 @@ const PARTS: [(&str, &[&str]); 29] = [
             "flick-riscv-testing",
         ],
     ),
-    ("flick-device", &["flick-abi"]),
+    ("flick-device", &["flick-accelerator", "flick-abi"]),
     (
         "flick-hart",
         &[
@@ -176,6 +177,8 @@ const PARTS: [(&str, &[&str]); 29] = [
     ),
     ("flick-events", &["flick-abi", "flick-names"]),
     ("flick-abi", &["flick-diagnostics"]),
+    // Users have it, too.
+    ("flick-accelerator", &[]),
     ("flick-diagnostics", &[]),
     ("flick-names", &[]),
     ("flick-exec", &[]),

@@ -30,6 +30,7 @@ use crate::tile_unit::{Beside, Buffers, Inside, TileUnit};
 pub use logic::{Accelerator, Computed};
 use stream::Stream;
 pub use work::Work;
+use work::{Doing, ModuleState};
 
 /// The first address of the buffers for messages.
 const FIRST_BUFFER: u64 = accelerator::ANSWERS_BUFFER;
@@ -61,6 +62,8 @@ struct State {
     fault: u8,
     /// A kernel wants the module to stop.
     stops: bool,
+    /// The number of the status with which the activity ends, when the root has been told; or 0.
+    ends: u8,
     stream: Stream,
     step: module::Step,
     /// The logic computes.
@@ -129,6 +132,27 @@ impl AcceleratorTile {
 }
 
 impl State {
+    /// What module and logic do.
+    fn doing(&self) -> Doing {
+        let is = |status| self.status == status as u8;
+        let module = match self.step {
+            _ if is(Status::Stopped) => ModuleState::Stopped,
+            _ if is(Status::Ended) => ModuleState::Ended,
+            _ if is(Status::Failed) => ModuleState::Failed,
+            _ if is(Status::Idle) => ModuleState::Idle,
+            _ if self.ends != 0 => ModuleState::Asks,
+            module::Step::Begins => self.stream.phase.state(false),
+            module::Step::Pauses => self.stream.phase.waits(),
+            module::Step::Runs | module::Step::Fetches | module::Step::Acknowledges(..) => {
+                self.stream.phase.state(true)
+            }
+        };
+        Doing {
+            computes: self.computes,
+            module,
+        }
+    }
+
     /// A register as the root reads it.
     fn register(&self, offset: u64) -> u64 {
         match offset {
@@ -246,7 +270,8 @@ impl Device for AcceleratorTile {
     fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
         const DEVICE: &str = "accelerator";
         let (unit, state, buffers): (Bytes, State, Bytes) = load_state(DEVICE, state)?;
-        let is_known = state.status <= Status::Failed as u8;
+        let ends = [0, Status::Ended as u8, Status::Failed as u8];
+        let is_known = state.status <= Status::Failed as u8 && ends.contains(&state.ends);
         check_state(DEVICE, is_known, "a status that it does not have")?;
         let fits = buffers.0.len() == BUFFERS && self.is_possible(&state);
         check_state(DEVICE, fits, "its buffers are of another tile")?;

@@ -1,7 +1,7 @@
 //! The steps of the module: commands for the unit, and messages.
 use flick_abi::accelerator::{
     ANSWERS, ANSWERS_BUFFER, INPUT_DATA, INPUT_REQUESTS, LOG2_SLOT, OUTGOING, OUTPUT_DATA,
-    OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, Status,
+    OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, ROOT, Status,
 };
 use flick_abi::card;
 use flick_abi::dtu::{self, Command, CommandWord, Error, HEADER_SIZE, Header};
@@ -9,32 +9,11 @@ use flick_abi::file_protocol::{ANSWER_SIZE, Answer, Operation, REQUEST_SIZE, Req
 use serde::{Deserialize, Serialize};
 
 use super::stream::{PendingAnswer, Phase, Piece};
-use super::work::{Doing, ModuleState};
 use super::{AGAIN, AcceleratorTile, State};
 use crate::device::Surroundings;
 
 /// Cycles until an answer is tried again whose receiver is suspended.
 const PAUSE: u64 = 1000;
-
-impl State {
-    /// What module and logic do.
-    fn doing(&self) -> Doing {
-        let is = |status| self.status == status as u8;
-        let module = match self.step {
-            _ if is(Status::Stopped) => ModuleState::Stopped,
-            _ if is(Status::Ended) => ModuleState::Ended,
-            _ if is(Status::Failed) => ModuleState::Failed,
-            _ if is(Status::Idle) => ModuleState::Idle,
-            Step::Begins => self.stream.phase.state(false),
-            Step::Pauses => self.stream.phase.waits(),
-            Step::Runs | Step::Fetches | Step::Acknowledges(..) => self.stream.phase.state(true),
-        };
-        Doing {
-            computes: self.computes,
-            module,
-        }
-    }
-}
 
 /// What runs in a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -66,6 +45,10 @@ impl AcceleratorTile {
         while self.is_running() {
             let goes_on = match self.state.step {
                 Step::Pauses => false,
+                Step::Begins if self.state.ends != 0 => {
+                    self.tell(around);
+                    true
+                }
                 Step::Begins if self.state.stops && self.can_stop() => {
                     if !self.state.computes {
                         self.end_with(Status::Stopped);
@@ -103,8 +86,23 @@ impl AcceleratorTile {
     }
 
     fn end_with(&mut self, status: Status) {
-        self.state.status = status as u8;
         self.state.computes = false;
+        match status {
+            // The root learns of it first.
+            Status::Ended | Status::Failed => self.state.ends = status as u8,
+            _ => self.state.status = status as u8,
+        }
+        self.state.step = Step::Begins;
+    }
+
+    /// Tells the root that the activity ends.
+    fn tell(&mut self, around: &mut dyn Surroundings) {
+        let notice = [self.state.ends.into(), self.state.fault.into()].map(u64::to_le_bytes);
+        self.send(
+            CommandWord::new(Command::Send, ROOT),
+            notice.as_flattened(),
+            around,
+        );
     }
 
     pub(super) fn fail(&mut self, error: u64) {
@@ -286,6 +284,12 @@ impl AcceleratorTile {
             // A kernel has aborted it, or something else is in the way of its packets.
             (_, Err(Error::Aborted)) | (Step::Runs, Err(Error::NoCredits | Error::NoSpace)) => {
                 self.pause(around);
+            }
+            // The root is told, or there is none that wants to be.
+            (Step::Runs, told) if self.state.ends != 0 => {
+                let sent = &mut self.state.work.sent;
+                *sent = sent.saturating_add(told.is_ok().into());
+                self.state.status = core::mem::take(&mut self.state.ends);
             }
             (Step::Runs, Err(Error::Gone)) if self.state.stream.phase == Phase::Grant => {
                 self.pause(around);

@@ -1,5 +1,6 @@
 //! Tiles with accelerators, the tile of a root that sets them up and serves files, and the links between them.
 mod chains;
+mod libraries;
 #[path = "../common/links.rs"]
 mod links;
 mod two_buffers;

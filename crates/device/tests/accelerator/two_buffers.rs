@@ -375,6 +375,34 @@ fn errors_end_the_activity_alone() {
     }
 }
 
+/// The message to the root is among those that were sent.
+#[test]
+fn the_root_is_told_of_the_end() {
+    const NOTICE: u16 = 99;
+    for refuses in [false, true] {
+        let mut world = chain(&[true], BLOCK);
+        world.tell_root(1, NOTICE);
+        start(&mut world);
+        let mut server = Server::new(BLOCK, BLOCK);
+        let (mut told, mut requests) = (vec![], 0);
+        while let Some(asked) = world.asked() {
+            if asked.label == u64::from(NOTICE) {
+                told.push(asked.request.operation as u64);
+                continue;
+            }
+            requests += 1;
+            let mut answer =
+                server.answer(asked.label, asked.request.operation, asked.request.first);
+            answer.error = refuses.into();
+            assert_eq!(world.answer(&asked, answer), Ok(0));
+        }
+        let status = world.status(1);
+        assert_eq!(told, [status]);
+        assert_eq!(status == Status::Failed as u64, refuses);
+        assert_eq!(work(&world, 1).sent, requests + 1);
+    }
+}
+
 /// Makes more than a buffer holds.
 struct Doubles;
 

@@ -1,8 +1,8 @@
 //! Tiles and links. Tile 0 has a root with software of this test: it sets units up, and answers requests.
 use flick_abi::accelerator::{
-    ANSWERS, ANSWERS_BUFFER, ANSWERS_SLOTS, CONTROL, Control, INPUT, INPUT_DATA, INPUT_REQUESTS,
-    Input, LOG2_SLOT, OUTPUT_DATA, OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, REQUESTS_SLOTS,
-    STATUS,
+    self, ANSWERS, ANSWERS_BUFFER, ANSWERS_SLOTS, CONTROL, Control, INPUT, INPUT_DATA,
+    INPUT_REQUESTS, Input, LOG2_SLOT, OUTPUT_DATA, OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER,
+    REQUESTS_SLOTS, STATUS,
 };
 use flick_abi::dtu::{
     self, ACCELERATOR_REGISTERS, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Header,
@@ -179,6 +179,11 @@ impl World {
         };
         self.set_up(tile, OUTPUT_REQUESTS, requests);
         self.set_up(tile, OUTPUT_DATA, data);
+    }
+
+    /// The root is told of the end of an activity, with this label.
+    pub fn tell_root(&mut self, tile: u16, label: u16) {
+        self.set_up(tile, accelerator::ROOT, to_root(label));
     }
 
     pub fn control(&mut self, tile: u16, control: Control) {

@@ -10,8 +10,8 @@ use flick_abi::descriptor::{
 use flick_device::{Arrived, Time};
 use flick_engine::Hart;
 use flick_machine::{
-    Board, Console, End, Files, Machine, System, TRANSLATE_AFTER, Turn, Unwatched, boards_of,
-    boot_tiles, host_board,
+    BadSystem, Board, Console, End, Files, Machine, System, TRANSLATE_AFTER, Turn, Unwatched,
+    boards_of, boot_tiles, host_board,
 };
 use flick_riscv::Isa;
 use flick_timing::faults::{self, Fault};
@@ -125,6 +125,14 @@ fn for_threads(description: &machine::Machine) -> Vec<usize> {
         .collect()
 }
 
+/// Why the machine cannot start, and what to do about it.
+fn with_help(error: BadSystem) -> String {
+    match error.help() {
+        Some(help) => format!("{error}; {help}"),
+        None => error.to_string(),
+    }
+}
+
 /// The kernel prints to standard error.
 struct StandardError;
 
@@ -152,7 +160,7 @@ impl Driver {
             return Err(format!("the machine {name} cannot run yet: {first}"));
         }
         let host = host_board(&description, Box::new(ProcessSpace));
-        let Some((host, arrived)) = host.map_err(|error| error.to_string())? else {
+        let Some((host, arrived)) = host.map_err(with_help)? else {
             return Err(format!("the machine {name} has no tile of kind \"host\""));
         };
         let has_space = |tile: &machine::Tile| tile.harts.iter().any(|hart| hart.has_host_space);
@@ -176,10 +184,10 @@ impl Driver {
             true => vec![],
             false => read_kernel(kernel)?,
         };
-        let mut systems = System::all(&description).map_err(|error| error.to_string())?;
+        let mut systems = System::all(&description).map_err(with_help)?;
         let boards = boards_of(&systems, &description, vec![], Some(host));
         // The machine lives as long as the process.
-        let boards = Box::leak(Box::new(boards.map_err(|error| error.to_string())?));
+        let boards = Box::leak(Box::new(boards.map_err(with_help)?));
         let files = Files {
             firmware,
             firmware_alone,

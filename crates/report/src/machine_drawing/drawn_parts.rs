@@ -375,6 +375,8 @@ fn accelerator(part: &Accelerator) -> Item {
         details.push(format!("{} buffers", part.buffers));
     }
     details.extend(part.cache.map(|level| format!("L1: {}", cache(&level))));
+    let library = part.library.as_ref();
+    details.extend(library.map(|path| format!("of {}", path.display())));
     item(
         Kind::Unit,
         format!("accelerator {}", part.function),

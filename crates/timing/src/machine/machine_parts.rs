@@ -1,5 +1,7 @@
 //! What a machine consists of, as a machine file says it (`docs/machine-files.md`). Times are
 //! femtoseconds, cycles are those of the hart that waits, and sizes are bytes.
+use std::path::PathBuf;
+
 use flick_riscv::{Isa, Mmu};
 
 /// Tiles with harts, memories, accelerators or the host, and the links between them.
@@ -360,8 +362,10 @@ pub struct Unit {
 /// An accelerator with a function of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accelerator {
-    /// What it computes.
+    /// What it computes: the name of logic that comes with Flick, or of a function of the library.
     pub function: String,
+    /// The shared object that has the function: a path from the current directory.
+    pub library: Option<PathBuf>,
     /// Whether it works on streams of blocks; else on requests.
     pub is_stream: bool,
     /// Bytes of a block or request.

@@ -1,7 +1,9 @@
 //! Mistakes in machine files: what the message names.
+use std::path::Path;
+
 use flick_riscv::Extension;
 
-use super::{Machine, Mmu, Topology, names};
+use super::{Machine, Mmu, TileKind, Topology, names};
 
 /// A file with something of everything.
 pub const GOOD: &str = r#"
@@ -122,6 +124,20 @@ fn wrong(from: &str, to: &str) -> (usize, String) {
     let message = error.to_string();
     assert!(message.starts_with("x.toml:"), "{message}");
     (error.line, message + "; " + &error.help)
+}
+
+#[test]
+fn libraries_are_beside_the_machine_file() {
+    let text = GOOD.replace("\"stream\"", "\"stream\"\nlibrary = \"lib/x.so\"");
+    let library = |file| {
+        let machine = Machine::parse(file, &text, &[]).unwrap();
+        match &machine.tiles[1].kind {
+            TileKind::Accelerator(accelerator) => accelerator.library.clone().unwrap(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(library("x.toml"), Path::new("lib/x.so"));
+    assert_eq!(library("../there/x.toml"), Path::new("../there/lib/x.so"));
 }
 
 #[test]
@@ -327,6 +343,16 @@ fn messages_name_what_is_wrong_and_what_to_do() {
             "endpoints = 16",
             "endpoints = 16\nmessage = \"8 B\"",
             &["header of 24 bytes"],
+        ),
+        (
+            "kind = \"stream\"",
+            "library = \"x.so\"",
+            &["compute streams", "add kind = \"stream\""],
+        ),
+        (
+            "kind = \"stream\"",
+            "kind = \"stream\"\nlibrary = \"\"",
+            &["`tile.accelerator.library`: it is empty"],
         ),
         (
             "cycles = 5856",

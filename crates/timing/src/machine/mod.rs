@@ -24,7 +24,7 @@ mod shipped_machines;
 mod tile_reader;
 mod whole_checks;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
@@ -143,18 +143,21 @@ fn read(file: &str, root: &mut Table<'_>) -> Result<Machine, Error> {
     })
 }
 
+/// The path of a file that the machine file `file` names. A shipped machine's are in the current directory.
+fn beside(file: &str, name: &str) -> PathBuf {
+    Path::new(file).parent().unwrap_or(Path::new("")).join(name)
+}
+
 /// The platform that the file includes.
 fn platform(file: &str, root: &mut Table<'_>) -> Result<Option<Platform>, Error> {
     if !root.has("include") {
         return Ok(None);
     }
     let name = root.text("include")?;
-    let beside = match Path::new(file).parent() {
-        Some(folder) if name.ends_with(".toml") => folder.join(&name).to_str().map(str::to_owned),
-        _ => None,
-    };
+    let beside = beside(file, &name);
     // A name without a folder is of a file, too, if it ends so.
-    Platform::load(beside.as_deref().unwrap_or(&name))
+    let path = beside.to_str().filter(|_| name.ends_with(".toml"));
+    Platform::load(path.unwrap_or(&name))
         .map(Some)
         .map_err(|error| match error.line {
             0 => root.error(

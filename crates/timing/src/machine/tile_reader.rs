@@ -1,5 +1,6 @@
 //! Tiles: `[[tile]]` with harts, memories, units and what else a tile has. Devices are in
 //! `device_entries.rs`.
+use super::beside;
 use super::core_reader::cache;
 use super::device_entries::devices;
 use super::machine_parts::{
@@ -388,10 +389,24 @@ fn dtu(mut table: Table<'_>, clock: Option<f64>) -> Result<Dtu, Error> {
 }
 
 fn accelerator(mut table: Table<'_>, clock: Option<f64>) -> Result<Accelerator, Error> {
+    let is_stream = table.choice_or("kind", &["request", "stream"], 0)? == 1;
+    let library = match table.text_or("library", "")? {
+        name if !name.is_empty() => Some(beside(table.file(), &name)),
+        _ if table.has("library") => {
+            let help = "use the path of a shared object, from this file on";
+            return Err(table.error("library", "it is empty", help));
+        }
+        _ => None,
+    };
+    if library.is_some() && !is_stream {
+        let why = "the functions of shared objects compute streams";
+        return Err(table.error("library", why, "add kind = \"stream\""));
+    }
     let accelerator = Accelerator {
         line: table.line(),
         function: table.text("function")?,
-        is_stream: table.choice_or("kind", &["request", "stream"], 0)? == 1,
+        library,
+        is_stream,
         block: table.quantity("block", &SIZE)? as u64,
         cycles: table.number("cycles", (0.0, 1e9))?,
         buffers: table.count_or("buffers", (1, 2), 1)? as u32,

@@ -209,6 +209,11 @@ impl<'a> Table<'a> {
         value
     }
 
+    /// The path of the file, or the name of a shipped one.
+    pub fn file(&self) -> &'a str {
+        self.source.file
+    }
+
     /// Whether a required key was missing, so that its value means nothing.
     pub fn lacks(&self) -> bool {
         self.lacks

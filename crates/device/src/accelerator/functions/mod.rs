@@ -1,10 +1,22 @@
 //! Accelerators that come with Flick, by the names that machine files give them.
 mod fourier;
+mod long_fourier;
+mod molecules;
 mod multiply;
+mod sha256;
+mod sparse_product;
+mod stencil;
+pub mod steps;
 
 use super::Accelerator;
 use fourier::Fourier;
+use long_fourier::LongFourier;
+use molecules::Molecules;
 use multiply::Multiply;
+use sha256::Sha256;
+use sparse_product::SparseProduct;
+use stencil::Stencil;
+use steps::{Steps, WholeBlocks};
 
 /// Bytes of a block of 16 x 16 complex points.
 pub const POINTS_SIZE: usize = POINTS * POINT_SIZE;
@@ -14,7 +26,16 @@ const POINTS: usize = 256;
 const POINT_SIZE: usize = 8;
 
 /// The names of accelerators.
-pub const NAMES: [&str; 3] = ["fft", "ifft", "mul"];
+pub const NAMES: [&str; 8] = [
+    "fft", "ifft", "mul", "sha256", "stencil", "md", "spmv", "fft1d",
+];
+/// Those that compute in steps.
+pub const COMPUTATIONS: [(&str, &dyn Steps); 4] = [
+    ("stencil", &Stencil),
+    ("md", &Molecules),
+    ("spmv", &SparseProduct),
+    ("fft1d", &LongFourier),
+];
 
 /// The accelerator with this name. `None`: there is none.
 pub fn by_name(name: &str) -> Option<Box<dyn Accelerator>> {
@@ -22,6 +43,11 @@ pub fn by_name(name: &str) -> Option<Box<dyn Accelerator>> {
         "fft" => Box::new(Fourier::FORWARD),
         "ifft" => Box::new(Fourier::INVERSE),
         "mul" => Box::new(Multiply),
+        "sha256" => Box::new(Sha256),
+        "stencil" => Box::new(WholeBlocks(Stencil)),
+        "md" => Box::new(WholeBlocks(Molecules)),
+        "spmv" => Box::new(WholeBlocks(SparseProduct)),
+        "fft1d" => Box::new(WholeBlocks(LongFourier)),
         _ => return None,
     })
 }
