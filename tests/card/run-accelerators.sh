@@ -42,6 +42,7 @@ if [ -e "$card/kernel-root.elf" ]; then
 else
   skip "programs of a root" "no kernel-root.elf (make says why)"
 fi
+
 # The part of a report that is about accelerators.
 report() { # MACHINE FIRMWARE OPTION...
   timeout 120 "$flick" machine stat --machine "$1" --timed --firmware "${@:2}" </dev/null 2>&1 >stat.out |
