@@ -79,6 +79,7 @@ firmware:
 	@{ scripts/firmware.sh build $(BUILD)/obj/card/kernel.elf && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-host.elf --features host && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-alone.elf --features alone && \
+	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-root.elf --features root && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-symmetric.elf --features symmetric; } || \
 	  [ $$? = 77 -a -z "$${CI:-}" ]
 

@@ -68,7 +68,7 @@ test)
   "$cargo" test -q --release -p flick-kernel-core
   "$cargo" clippy -q --release -p flick-kernel-core --all-targets -- -D warnings
   rustup_target || skip_tests "lints of the kernel: no compiler for $target (rustup target add $target)"
-  for features in '' symmetric host alone; do
+  for features in '' symmetric host alone root; do
     "$cargo" clippy -q --release -p flick-kernel --target $target --features "$features" -- -D warnings
   done
   ;;

@@ -16,6 +16,9 @@ pub const CONTEXT: u64 = 0x100;
 /// So many.
 pub const CONTEXT_WORDS: usize = 16;
 
+/// The endpoint by which the module tells the root that an activity has ended, if the root has set it up. The
+/// message has two words: a [`Status`], and what [`FAULT`] has.
+pub const ROOT: u16 = 0;
 /// The endpoint by which the module asks for input.
 pub const INPUT_REQUESTS: u16 = 4;
 /// That of the memory with input.

@@ -47,6 +47,19 @@ impl Operation {
         Self::End,
     ];
 
+    /// The name, as in the documentation.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stat => "STAT",
+            Self::Seek => "SEEK",
+            Self::NextIn => "NEXT_IN",
+            Self::NextOut => "NEXT_OUT",
+            Self::Commit => "COMMIT",
+            Self::NextInOut => "NEXT_INOUT",
+            Self::End => "END",
+        }
+    }
+
     /// The operation with this number.
     pub fn from_number(number: u64) -> Option<Self> {
         Self::ALL.get(usize::try_from(number).ok()?).copied()

@@ -5,9 +5,10 @@ use std::path::Path;
 use flick_abi::card::{CallPage, CallPlace, pages};
 
 const INTRODUCTION: &str = "# Kernel calls
-This page is made from the table in `crates/abi/src/card/kernel_calls.rs`.
+This page is made from the tables in `crates/abi/src/card` (`kernel_calls.rs` and `root_calls.rs`).
 `FLICK_BLESS=1 cargo test -p flick-abi` writes it again.
-[The kernel](kernel.md) explains threads, processes and harts.
+[The kernel](kernel.md) explains threads, processes and harts. [The root](root.md) explains the
+calls from `tile_find` on, which its kernel alone has.
 
 A program has the number of a call in a7 and its arguments in a0 to a5. Then it executes `ecall`.
 Behind it, a0 has the result, or the negative number of an error. a1 has the second result. Other
@@ -36,7 +37,7 @@ fn paragraph(page: &mut String, text: &str) {
 }
 
 fn write_call(page: &mut String, call: &CallPage) {
-    let place = match call.call.place() {
+    let place = match call.place {
         CallPlace::Caller => "the caller's hart",
         CallPlace::Kernel => "the kernel hart",
         CallPlace::Unit => "the caller's hart; the kernel hart, if it has to wait",
@@ -45,7 +46,7 @@ fn write_call(page: &mut String, call: &CallPage) {
     writeln!(page, "\n## {}", call.name).unwrap();
     paragraph(page, call.text);
     writeln!(page, "\n| | |\n|---|---|").unwrap();
-    writeln!(page, "| number | {} |", call.call as u64).unwrap();
+    writeln!(page, "| number | {} |", call.number).unwrap();
     writeln!(page, "| executed by | {place} |").unwrap();
     for (n, (name, meaning)) in call.arguments.iter().enumerate() {
         writeln!(page, "| a{n} | `{name}`: {meaning} |").unwrap();
@@ -59,7 +60,7 @@ fn write_call(page: &mut String, call: &CallPage) {
 #[test]
 fn the_page_is_the_tables() {
     let mut page = INTRODUCTION.to_owned();
-    pages().iter().for_each(|call| write_call(&mut page, call));
+    pages().for_each(|call| write_call(&mut page, call));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kernel-calls.md");
     if std::env::var_os("FLICK_BLESS").is_some() {
         std::fs::write(&path, &page).unwrap();

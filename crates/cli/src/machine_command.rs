@@ -87,7 +87,7 @@ pub struct Run {
     /// a socket that it listens at, unix:PATH or tcp:PORT
     #[arg(long, value_name = "PLACE", default_value = "-")]
     console: String,
-    /// Write a trace to the file: which state each hart is in, for flick report
+    /// Write a trace to the file: which state each hart and accelerator is in, for flick report
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Write each point of the card's kernel that a hart comes to to the file, one a line
@@ -169,6 +169,7 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
     let mut systems = systems(&run.machine, &description)?;
     let firmware = match &run.firmware {
         Some(firmware) => firmware.clone(),
+        None if systems.iter().any(|system| system.is_root()) => Root::find()?.root_kernel()?,
         None => Root::find()?.card_kernel()?,
     };
     let mut files = Files {
@@ -242,7 +243,9 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
         let program = run.card.name().unwrap_or(&firmware).display().to_string();
         let names = booted.names.clone();
         let file = Box::new(io::BufWriter::new(file));
-        machine.trace(Tracer::new(file, &program, &description.name, names));
+        let tracer = Tracer::new(file, &program, &description.name, names);
+        let tiles = description.tiles.iter().map(|tile| tile.name.clone());
+        machine.trace(tracer.with_tiles(tiles.collect()));
     }
     let points = points_of(&files.firmware);
     let is_card_kernel = !points.is_empty();
@@ -280,12 +283,7 @@ fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Er
             let written = fs::write(&path, kernel_call_report::csv(&machine));
             written.map_err(|error| unwritable(&path, &error))?;
         }
-        let text = machine_stat::report(
-            &machine,
-            &description.name,
-            start.elapsed(),
-            run.card.name(),
-        );
+        let text = machine_stat::report(&machine, &description, start.elapsed(), run.card.name());
         // Where nobody reads, the run has ended all the same.
         let _ = io::stderr().write_all(text.as_bytes());
     }

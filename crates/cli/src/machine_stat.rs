@@ -6,10 +6,11 @@ use std::time::Duration;
 use flick_events::number::grouped;
 use flick_machine::{Machine, TimedRun};
 use flick_timing::core_costs::CLASS_NAMES;
+use flick_timing::machine::Machine as Description;
 use flick_timing::memory_system::{EVENTS, HartCounts, STALLS};
 use flick_timing::network::LinkCounts;
 
-use crate::{kernel_call_report, migration_report};
+use crate::{accelerator_report, kernel_call_report, migration_report};
 
 /// Rows of `ClassCounts`, the most privileged first.
 const MODES: [(usize, &str); 3] = [(3, "M"), (1, "S"), (0, "U")];
@@ -19,12 +20,17 @@ fn percent(part: u64, whole: u64) -> f64 {
 }
 
 /// The report. `elapsed`: how long the host took. `program`: the first one of the card.
-pub fn report(machine: &Machine, name: &str, elapsed: Duration, program: Option<&Path>) -> String {
+pub fn report(
+    machine: &Machine,
+    description: &Description,
+    elapsed: Duration,
+    program: Option<&Path>,
+) -> String {
     let mut text = String::new();
     let (instructions, cycles) = (machine.instructions(), machine.cycles());
     let total: u64 = instructions.iter().sum();
     // Writing to a string does not fail.
-    let _ = write_report(&mut text, machine, name, &instructions, &cycles);
+    let _ = write_report(&mut text, machine, description, &instructions, &cycles);
     let classes = machine.class_counts();
     let of_programs = classes.iter().map(|counts| counts[0].iter().sum::<u64>());
     let _ = migration_report::write(&mut text, machine, of_programs.sum(), program);
@@ -41,12 +47,12 @@ pub fn report(machine: &Machine, name: &str, elapsed: Duration, program: Option<
 fn write_report(
     text: &mut String,
     machine: &Machine,
-    name: &str,
+    description: &Description,
     instructions: &[u64],
     cycles: &[u64],
 ) -> std::fmt::Result {
     let harts = instructions.len();
-    writeln!(text, "\nMachine {name}, {harts} harts\n")?;
+    writeln!(text, "\nMachine {}, {harts} harts\n", description.name)?;
     writeln!(
         text,
         "{:<18}{:>20}{:>20}{:>8}",
@@ -92,6 +98,12 @@ fn write_report(
     }
     write_timed(text, &machine.timed_run(), |hart| machine.hart_name(hart))?;
     write_links(text, &machine.link_counts())?;
+    let accelerators = machine.accelerators().into_iter();
+    let named = accelerators.filter_map(|(tile, work)| {
+        let tile_in_file = description.tiles.get(tile)?;
+        Some((tile, &*tile_in_file.name, work))
+    });
+    accelerator_report::write(text, &named.collect::<Vec<_>>())?;
     kernel_call_report::write_calls(text, machine)
 }
 

@@ -5,6 +5,7 @@
 //! `flick-driver`, runs to `flick-report`, benchmarks to `flick-bench`, and random programs to
 //! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs` and `machine_history.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
+mod accelerator_report;
 mod card_program;
 mod config_command;
 mod console_place;

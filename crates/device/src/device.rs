@@ -3,6 +3,7 @@ use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
+use crate::accelerator::Work;
 use crate::dtu::Packet;
 use crate::request_faults::RequestFaults;
 
@@ -73,6 +74,9 @@ pub trait Surroundings {
     /// The machine ends or resets.
     fn finish(&mut self, how: Finish);
 
+    /// The device is in the state of this name from now on, for traces.
+    fn enter_state(&mut self, _name: &'static str) {}
+
     /// The number in its tile of the hart whose access the device handles.
     fn hart(&self) -> usize {
         0
@@ -130,6 +134,11 @@ pub trait Device {
     /// was written. The surroundings have dropped all levels and events. The default is for a
     /// device without state.
     fn reset(&mut self) {}
+
+    /// What it has done up to a time, if it is an accelerator.
+    fn work(&self, _now: Time) -> Option<Work> {
+        None
+    }
 
     /// Faults of its requests, if it is a disk.
     fn request_faults(&mut self) -> Option<&mut RequestFaults> {

@@ -42,6 +42,8 @@ pub struct MachineTree {
     pub chosen: Chosen,
     /// The devices.
     pub devices: Vec<DeviceNode>,
+    /// Tiles without harts, if this one is their root.
+    pub other_tiles: Vec<TileNode>,
 }
 
 /// Which tile of its machine firmware is on.
@@ -53,6 +55,21 @@ pub struct TilePlace {
     pub tiles: u32,
     /// The tile of the host, if the machine has one.
     pub host: Option<u32>,
+}
+
+/// A tile without harts, which the root sets up.
+#[derive(Clone, Debug)]
+pub struct TileNode {
+    /// The tile's number.
+    pub tile: u32,
+    /// Its `compatible` string: `flick,memory`, or `flick,accelerator-stream` and the like.
+    pub compatible: String,
+    /// What an accelerator computes; empty: it is none.
+    pub function: String,
+    /// Its memory.
+    pub memory: AddressRange,
+    /// Endpoints of its unit.
+    pub endpoints: u32,
 }
 
 /// A hart.
@@ -164,6 +181,7 @@ impl MachineTree {
             fdt.end_node(node)?;
         }
         self.write_soc(&mut fdt)?;
+        self.write_tiles(&mut fdt)?;
         self.write_power(&mut fdt)?;
         fdt.end_node(root)?;
         Ok(fdt.finish()?)
@@ -243,6 +261,29 @@ impl MachineTree {
             fdt.end_node(node)?;
         }
         Ok(fdt.end_node(soc)?)
+    }
+
+    /// The nodes of tiles that the root sets up.
+    fn write_tiles(&self, fdt: &mut FdtWriter) -> Written {
+        if self.other_tiles.is_empty() {
+            return Ok(());
+        }
+        let tiles = fdt.begin_node("tiles")?;
+        fdt.property_u32("#address-cells", 1)?;
+        fdt.property_u32("#size-cells", 0)?;
+        for tile in &self.other_tiles {
+            let node = fdt.begin_node(&format!("tile@{:x}", tile.tile))?;
+            fdt.property_string("compatible", &tile.compatible)?;
+            fdt.property_u32("reg", tile.tile)?;
+            if !tile.function.is_empty() {
+                fdt.property_string("flick,function", &tile.function)?;
+            }
+            let AddressRange { base, size } = tile.memory;
+            fdt.property_array_u64("flick,memory", &[base, size])?;
+            fdt.property_u32("flick,endpoints", tile.endpoints)?;
+            fdt.end_node(node)?;
+        }
+        Ok(fdt.end_node(tiles)?)
     }
 
     /// The nodes by which a system powers off and reboots: values for the finisher.

@@ -136,6 +136,7 @@ fn virt(isa: &str, aclint: bool) -> MachineTree {
     }));
     MachineTree {
         place: None,
+        other_tiles: vec![],
         model: "riscv-virtio,qemu".to_owned(),
         compatible: vec!["riscv-virtio".to_owned()],
         timebase_frequency: 10_000_000,

@@ -111,6 +111,11 @@ impl Root {
         self.require(self.card().join("kernel.elf"))
     }
 
+    /// The same with the role of a root, else FLK0102.
+    pub fn root_kernel(&self) -> Result<PathBuf> {
+        self.require(self.card().join("kernel-root.elf"))
+    }
+
     /// The symmetric one, for measurements, if it was built.
     pub fn symmetric_kernel(&self) -> Option<PathBuf> {
         let file = self.card().join("kernel-symmetric.elf");

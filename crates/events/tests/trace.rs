@@ -54,6 +54,7 @@ fn events(encoder: &mut Encoder<'_>) -> bool {
         && encoder.sample(20_000_003, Side::Host, u64::MAX, 0, &[])
         && encoder.leave(20_000_004, How::Jump, 0, &PARTS[..1])
         && encoder.leave(20_000_004, How::Return, 0, &[])
+        && encoder.message(20_000_004, 3, 10_000, 1)
         && encoder.thread_end(u64::MAX)
 }
 
@@ -91,7 +92,7 @@ fn round_trip() {
         [1, 2]
     );
     let events: Vec<_> = process.threads[1].events().collect();
-    assert_eq!(events.len(), 13);
+    assert_eq!(events.len(), 14);
     assert_eq!(events[0].what, What::ThreadStart { name: b"main" });
     let What::Enter {
         side,
@@ -110,7 +111,7 @@ fn round_trip() {
         panic!("{:?}", events[5]);
     };
     assert_eq!(stack.collect::<Vec<_>>(), [1, 2]);
-    assert_eq!(events[12].time, u64::MAX);
+    assert_eq!(events[13].time, u64::MAX);
 }
 
 #[test]

@@ -3,6 +3,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
+use flick_device::accelerator::Work;
 use flick_device::dtu::Packet;
 use flick_device::{
     BadState, Clint, Device, Finish, Mtimer, Plic, Refused, Surroundings, Time, Timebase,
@@ -14,12 +15,14 @@ use crate::ram::Ram;
 mod faulty_board;
 mod joined_boards;
 mod saved_board;
+mod tile_log;
 mod wiring;
 
 use faulty_board::BoardFaults;
 pub use joined_boards::Boards;
 pub(crate) use joined_boards::{advance, reset};
 pub use saved_board::{SavedBoard, SavedWiring};
+pub(crate) use tile_log::{TileChange, TileEvent};
 pub(crate) use wiring::Wiring;
 
 /// What takes the accesses of a range of addresses.
@@ -140,6 +143,12 @@ impl Board {
     /// What it has in common with the machine's other boards.
     pub(crate) fn wiring(&self) -> &Wiring {
         &self.wiring
+    }
+
+    /// What its accelerator has done, if it has one.
+    pub(crate) fn work(&self) -> Option<Work> {
+        let unit = self.devices[self.unit?].borrow();
+        unit.work(self.wiring.now.get())
     }
 
     /// The tile's number.
@@ -369,6 +378,10 @@ impl Surroundings for Around<'_> {
     fn schedule(&mut self, token: u32, at: Time) {
         let key = (self.board.tile, self.target, token);
         self.board.wiring.schedule(key, at);
+    }
+
+    fn enter_state(&mut self, name: &'static str) {
+        self.board.wiring.enter_state(self.board.tile, name);
     }
 
     fn hart(&self) -> usize {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use flick_device::accelerator::functions;
 use flick_device::dtu::{BadDtu, Dtu, DtuDescription};
 use flick_device::fdt::{
-    AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu, TilePlace,
+    AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu, TileNode, TilePlace,
 };
 use flick_device::virtio::{BlockDevice, Disk, VirtioConsole, VirtioDevice, VirtioMmio};
 use flick_device::{
@@ -38,6 +38,8 @@ const LINES: [u32; 2] = [11, 9];
 pub struct System {
     /// The tile's number, and how many the machine has.
     place: TilePlace,
+    /// Tiles that it sets up.
+    other_tiles: Vec<TileNode>,
     /// The tile, whose harts, memories and devices these are.
     pub tile: Tile,
     /// For the firmware.
@@ -157,12 +159,21 @@ impl System {
                 tiles: machine.tiles_of_harts() as u32,
                 host: machine.host_tile().map(|tile| tile as u32),
             },
+            other_tiles: match tile.dtu.as_ref().is_some_and(|dtu| dtu.is_root) {
+                true => crate::described_tiles::nodes_for_root(machine),
+                false => vec![],
+            },
             tile,
             chosen: Chosen::default(),
             model: machine.model.clone(),
             compatible: machine.compatible.clone(),
             timebase: machine.timebase,
         })
+    }
+
+    /// Does its kernel set up tiles without harts?
+    pub fn is_root(&self) -> bool {
+        !self.other_tiles.is_empty()
     }
 
     /// Does it have a console?
@@ -376,7 +387,10 @@ impl System {
         });
         let is_incoherent = self.tile.coherence == machine::Coherence::None;
         let tree = MachineTree {
-            place: (self.place.tiles > 1 || self.place.host.is_some()).then_some(self.place),
+            place: (self.place.tiles > 1
+                || self.place.host.is_some()
+                || !self.other_tiles.is_empty())
+            .then_some(self.place),
             model: self.model.clone(),
             compatible: self.compatible.clone(),
             timebase_frequency: self.timebase,
@@ -401,6 +415,7 @@ impl System {
                 .filter_map(|device| self.device_node(device))
                 .chain(unit)
                 .collect(),
+            other_tiles: self.other_tiles.clone(),
         };
         Ok(tree.to_blob()?)
     }

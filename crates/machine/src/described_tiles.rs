@@ -5,6 +5,7 @@ use flick_device::accelerator::{
     RequestTile, functions, request_by_name,
 };
 use flick_device::dtu::{Dtu, DtuDescription};
+use flick_device::fdt::{AddressRange, TileNode};
 use flick_device::{Arrived, Device, HostSpace, HostTile, Mtimer, Time, Timebase};
 use flick_timing::machine::{self, Tile, TileKind};
 
@@ -91,8 +92,9 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
     let logic = logic_of(tile, accelerator)?;
     let local = tile.memories.iter().find(|memory| memory.base == 0);
     let memory = local.map_or(0, |memory| memory.size);
-    let block = accelerator.block;
-    let needed = logic.memory(block).max(block);
+    let (block, buffers) = (accelerator.block, accelerator.buffers);
+    let further = block.saturating_mul(u64::from(buffers) - 1);
+    let needed = logic.memory(block).max(block).saturating_add(further);
     if needed > memory {
         let tile = tile.name.clone();
         return Err(BadSystem::Block {
@@ -107,9 +109,36 @@ fn board_without_harts(machine: &machine::Machine, number: usize) -> Result<Boar
         memory,
         time: (accelerator.cycles * accelerator.period / FS_PER_PS).round() as Time,
         cycle: accelerator.period.round() as u64,
+        has_two_buffers: buffers == 2,
     };
     let tile = AcceleratorTile::new(unit, description, logic)?;
     unit_board(machine, ram, Box::new(tile))
+}
+
+/// Tiles without harts, for the tree of the root's firmware.
+pub(crate) fn nodes_for_root(machine: &machine::Machine) -> Vec<TileNode> {
+    let node = |(number, tile): (usize, &Tile)| {
+        let (compatible, function) = match &tile.kind {
+            TileKind::Memory => ("flick,memory", String::new()),
+            TileKind::Accelerator(accelerator) => {
+                ("flick,accelerator-stream", accelerator.function.clone())
+            }
+            TileKind::Harts | TileKind::Host(_) => return None,
+        };
+        let memory = tile.memories.first();
+        let memory = memory.map_or((0, 0), |memory| (memory.base, memory.size));
+        Some(TileNode {
+            tile: number as u32,
+            compatible: compatible.to_owned(),
+            function,
+            memory: AddressRange {
+                base: memory.0,
+                size: memory.1,
+            },
+            endpoints: tile.dtu.as_ref().map_or(0, |dtu| dtu.endpoints),
+        })
+    };
+    machine.tiles.iter().enumerate().filter_map(node).collect()
 }
 
 /// The board of the host's tile, which is the last one, and what comes there from the card. `None`: the

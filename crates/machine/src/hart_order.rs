@@ -25,6 +25,7 @@ mod next_hart;
 mod quiet_order;
 mod restart;
 mod saved_machine;
+mod tile_work;
 mod timed_parts;
 mod tournament;
 mod turns;
@@ -240,6 +241,7 @@ impl<'m> Machine<'m> {
             tracer.runs(hart, unit.time, unit.processor.registers().privilege);
         }
         self.trace = Some(tracer);
+        self.begin_tile_trace();
     }
 
     /// The trace goes on from where the harts are now.
@@ -257,6 +259,7 @@ impl<'m> Machine<'m> {
             trace.goes_on(hart, time, unit.processor.registers().privilege, unit.waits);
         }
         self.trace = Some(trace);
+        self.restart_tile_trace();
     }
 
     /// Ends the trace, and says what was wrong with its file.
@@ -264,6 +267,7 @@ impl<'m> Machine<'m> {
         if let Some(view) = &mut self.kernel_view {
             view.finish(&mut self.trace);
         }
+        self.trace_tiles();
         let times: Vec<Time> = self.harts.iter().map(|unit| unit.time).collect();
         let trace = self.trace.take();
         trace.map_or(Ok(()), |trace| trace.end(&times))

@@ -1,7 +1,8 @@
 //! The trace of a machine: which state each hart is in, in the project's format (`docs/records.md`,
 //! "Trace"). A machine is a process, and a hart a thread whose number is the hart's and one more. The
 //! threads that the card's kernel runs on a tile are a process of their own: one for each place of its
-//! table.
+//! table. A tile with an accelerator is a thread behind the harts, and so is each tile that sends messages to one or
+//! gets some.
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -9,6 +10,8 @@ use std::io::{self, Write};
 use flick_device::Time;
 use flick_events::trace::{Encoder, MIN_BUFFER, process_block};
 use flick_hart::{Change, HartEvent, Privilege};
+
+use crate::board::{TileChange, TileEvent};
 
 /// States of a hart that are kept before they are written.
 const KEPT: usize = 4096;
@@ -23,6 +26,11 @@ pub struct Tracer {
     tracks: Vec<Track>,
     /// Where the tracks of a tile's threads are, by their places.
     threads: BTreeMap<usize, HashMap<u64, usize>>,
+    /// How many harts there are, and the names of tiles.
+    harts: usize,
+    tile_names: Vec<String>,
+    /// Where the tracks of tiles are.
+    tiles: BTreeMap<usize, usize>,
     /// By process.
     names: HashMap<u32, HashMap<String, u32>>,
     buffer: Vec<u8>,
@@ -38,9 +46,17 @@ struct Track {
     privilege: Option<Privilege>,
     is_waiting: bool,
     is_begun: bool,
-    states: Vec<(Time, u32)>,
+    events: Vec<(Time, Told)>,
     /// The time of the last one that is written.
     written: Time,
+}
+
+/// An event of a track, with the number of its name.
+#[derive(Clone, Copy)]
+enum Told {
+    State(u32),
+    /// From the thread of this number, and how long it was under way.
+    Message(u32, Time, u32),
 }
 
 fn letter(privilege: Privilege) -> char {
@@ -92,8 +108,11 @@ impl Tracer {
         let mut tracer = Self {
             file,
             run: [program.into(), machine.into()],
+            harts: harts.len(),
             tracks: harts.into_iter().enumerate().map(track).collect(),
             threads: BTreeMap::new(),
+            tile_names: vec![],
+            tiles: BTreeMap::new(),
             names: HashMap::new(),
             buffer: vec![0; 16 * MIN_BUFFER],
             failed: None,
@@ -101,6 +120,11 @@ impl Tracer {
         let block = process_block(MACHINE, program.as_bytes(), machine.as_bytes());
         tracer.write(&block);
         tracer
+    }
+
+    /// Tiles have these names.
+    pub fn with_tiles(self, tile_names: Vec<String>) -> Self {
+        Self { tile_names, ..self }
     }
 
     fn write(&mut self, block: &[u8]) {
@@ -111,20 +135,72 @@ impl Tracer {
 
     /// From a time on a track is in the state of this name: that of a hart, by its number, or another.
     pub(crate) fn state(&mut self, track: usize, time: Time, name: String) {
+        let id = self.name(track, name);
+        self.add(track, time, Told::State(id));
+    }
+
+    /// The number of a name in the process of a track.
+    fn name(&mut self, track: usize, name: String) -> u32 {
         let names = self.names.entry(self.tracks[track].numbers.0).or_default();
         let next = names.len() as u32 + 1;
-        let id = match names.get(&name) {
+        match names.get(&name) {
             Some(&id) => id,
             None => {
                 names.insert(name.clone(), next);
                 self.encode(track, |encoder| encoder.name(next, name.as_bytes(), b"", 0));
                 next
             }
-        };
+        }
+    }
+
+    fn add(&mut self, track: usize, time: Time, told: Told) {
         let of = &mut self.tracks[track];
-        of.states.push((time, id));
-        if of.states.len() == KEPT {
+        of.events.push((time, told));
+        if of.events.len() == KEPT {
             self.flush(track);
+        }
+    }
+
+    /// The track of a tile.
+    fn tile(&mut self, tile: usize) -> usize {
+        let next = self.tracks.len();
+        let track = *self.tiles.entry(tile).or_insert(next);
+        if track == next {
+            let name = self.tile_names.get(tile).cloned();
+            self.tracks.push(Track {
+                numbers: (MACHINE, (self.harts + tile) as u32 + 1),
+                name: name.unwrap_or_else(|| format!("tile {tile}")),
+                ..Track::default()
+            });
+        }
+        track
+    }
+
+    /// From a time on an accelerator is in the state of this name.
+    pub(crate) fn tile_state(&mut self, tile: usize, time: Time, name: &str) {
+        let track = self.tile(tile);
+        self.state(track, time, name.into());
+    }
+
+    /// Something has happened to a tile.
+    pub(crate) fn tile_event(&mut self, event: TileEvent) {
+        let TileEvent { tile, time, what } = event;
+        match what {
+            TileChange::State(name) => self.tile_state(tile, time, name),
+            TileChange::Message(name, from, sent) => {
+                let (from, track) = (self.tile(from), self.tile(tile));
+                let from = self.tracks[from].numbers.1;
+                let name = self.name(track, name);
+                let under_way = time.saturating_sub(sent);
+                self.add(track, time, Told::Message(from, under_way, name));
+            }
+        }
+    }
+
+    /// What tiles have done before is another run's.
+    pub(crate) fn forget_tiles(&mut self) {
+        for &track in self.tiles.values() {
+            self.tracks[track].events.clear();
         }
     }
 
@@ -166,14 +242,19 @@ impl Tracer {
 
     fn flush(&mut self, track: usize) {
         let of = &mut self.tracks[track];
-        let states = std::mem::take(&mut of.states);
+        let events = std::mem::take(&mut of.events);
         let begins = !std::mem::replace(&mut of.is_begun, true);
         let name = of.name.clone();
         self.encode(track, |encoder| {
             (!begins || encoder.thread_start(0, name.as_bytes()))
-                && states.iter().all(|&(time, id)| encoder.state(time, id))
+                && events.iter().all(|&(time, told)| match told {
+                    Told::State(id) => encoder.state(time, id),
+                    Told::Message(from, under_way, id) => {
+                        encoder.message(time, from, under_way, id)
+                    }
+                })
         });
-        if let Some(&(time, _)) = states.last() {
+        if let Some(&(time, _)) = events.last() {
             self.tracks[track].written = time;
         }
     }
@@ -188,11 +269,11 @@ impl Tracer {
     /// another run's.
     pub(crate) fn goes_on(&mut self, hart: usize, time: Time, privilege: Privilege, waits: bool) {
         let track = &mut self.tracks[hart];
-        track.states.clear();
+        track.events.clear();
         track.is_waiting = false;
         self.runs(hart, time, privilege);
         if waits {
-            self.tracks[hart].states.clear();
+            self.tracks[hart].events.clear();
             self.waits(hart, time);
         }
     }

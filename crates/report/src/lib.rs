@@ -10,6 +10,7 @@
 //!    `record_command.rs` keeps the trace, `page/` makes the page of `flick report`, `perfetto/`
 //!    makes a trace for Perfetto, and `advise/` proposes a placement.
 //!
+//! `tile_messages.rs` has the messages between tiles of a machine, for page and Perfetto.
 //! `machine_drawing/` draws machine files, for `flick machine show`.
 #![warn(missing_docs)]
 pub mod advise;
@@ -30,4 +31,5 @@ mod run_program;
 mod sample_trace;
 pub mod source_lines;
 mod spread;
+mod tile_messages;
 mod timeline;

@@ -154,7 +154,7 @@ impl Walk {
                 let time = self.span(time, 0).begin;
                 step(Step::Start { time });
             }
-            What::ThreadEnd | What::Sample { .. } => {
+            What::ThreadEnd | What::Sample { .. } | What::Message { .. } => {
                 self.span(time, 0);
             }
             What::Enter {
@@ -224,10 +224,10 @@ impl Walk {
     }
 }
 
-/// Is it a hart of a machine? Its events are states.
+/// Is it a hart or another tile of a machine? Its events are states and messages.
 pub fn is_hart(thread: &Thread<'_>) -> bool {
     let mut events = thread.events();
-    events.any(|event| matches!(event.what, What::State { .. }))
+    events.any(|event| matches!(event.what, What::State { .. } | What::Message { .. }))
 }
 
 /// What a thread is called: as it says itself, and by its number. No two of a process have one
@@ -282,7 +282,8 @@ mod tests {
 
     #[test]
     fn states_follow_each_other() {
-        let seen = steps(&|e| e.state(5, 1) && e.state(9, 2) && e.thread_end(20));
+        let message = |e: &mut Encoder<'_>| e.message(7, 2, 3, 1);
+        let seen = steps(&|e| e.state(5, 1) && message(e) && e.state(9, 2) && e.thread_end(20));
         assert_eq!(seen, ["5-9 in 1", "9-20 in 2", "end 20"]);
     }
 

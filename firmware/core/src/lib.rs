@@ -9,12 +9,14 @@
 //! | [`thread_lines`] | how threads end and are joined without the kernel hart |
 //! | [`silent_ends`] | what the kernel hart knows of that |
 //! | [`dispatch`] | which thread runs on which hart |
+//! | [`capabilities`] | rights to objects of the root kernel, by derivation |
 //! | [`claims`] | how threads move to harts with an extension without the kernel hart |
 //! | [`flat_tree`] | the machine's description |
 //! | [`frames`] | pages of memory, and who uses them |
 //! | [`page_tables`] | Sv39 and Sv48, demand zero, copy on write |
 #![cfg_attr(not(test), no_std)]
 
+pub mod capabilities;
 pub mod claims;
 pub mod context;
 pub mod dispatch;

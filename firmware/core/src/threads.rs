@@ -65,6 +65,15 @@ pub enum Wait {
     Console(u64, u64),
     /// Its owner, a thread of the host.
     Owner,
+    /// A message of this gate.
+    #[cfg(feature = "root")]
+    Gate(u8),
+    /// The answer to this call of a gate.
+    #[cfg(feature = "root")]
+    Answer(u8),
+    /// The end of this activity of an accelerator.
+    #[cfg(feature = "root")]
+    Activity(u8),
 }
 
 /// A list of threads in the order in which they came.

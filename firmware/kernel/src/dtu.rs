@@ -35,12 +35,20 @@ pub const REQUESTS: u16 = 0;
 pub const ANSWERS: u16 = 1;
 /// Notes of user harts of other tiles.
 pub const NOTES: u16 = 2;
+/// What activities of accelerators tell the root.
+#[cfg(feature = "root")]
+pub const CALLS: u16 = 3;
+/// Answers to programs' calls of gates.
+#[cfg(feature = "root")]
+pub const REPLIES: u16 = 4;
 /// Requests of the host.
 #[cfg(feature = "host")]
 pub const HOST: u16 = flick_abi::descriptor::KERNEL_ENDPOINT;
 /// The first one of mailboxes.
-#[cfg(not(feature = "host"))]
+#[cfg(not(any(feature = "host", feature = "root")))]
 const FIRST_MAILBOX: u16 = 3;
+#[cfg(feature = "root")]
+const FIRST_MAILBOX: u16 = REPLIES + 1;
 #[cfg(feature = "host")]
 const FIRST_MAILBOX: u16 = FIRST_HART_ENDPOINT + DIRECT_HARTS;
 /// Endpoints with buffers of the kernel, from 0 on.
@@ -51,8 +59,11 @@ const BUFFERS: usize = HOST as usize + 1;
 /// Endpoints behind all others: what harts send to the host's tile, what the kernel does, and its memory.
 #[cfg(feature = "host")]
 const OF_HOST: u16 = DIRECT_HARTS + 2;
-#[cfg(not(feature = "host"))]
+#[cfg(not(any(feature = "host", feature = "root")))]
 const OF_HOST: u16 = 0;
+/// The root's.
+#[cfg(feature = "root")]
+const OF_HOST: u16 = crate::root::ENDPOINTS;
 /// Words of the longest message that the kernel sends.
 const OUTGOING_WORDS: usize = if cfg!(feature = "host") {
     flick_abi::descriptor::DESCRIPTOR_WORDS
@@ -73,6 +84,8 @@ pub const MOST_TILES: u64 = 16;
 const fn log2_slot(endpoint: u16) -> u8 {
     match endpoint {
         REQUESTS => LOG2_REQUEST,
+        #[cfg(feature = "root")]
+        CALLS | REPLIES => LOG2_REQUEST,
         #[cfg(feature = "host")]
         HOST => flick_abi::descriptor::LOG2_DESCRIPTOR_SLOT,
         _ => LOG2_ANSWER,
@@ -150,6 +163,12 @@ impl Registers {
             unread: 0,
         };
         self.set_endpoint(number, Endpoint::Receive(receive));
+    }
+
+    /// Sets an endpoint up.
+    #[cfg(feature = "root")]
+    pub fn set_up(&self, number: u16, endpoint: Endpoint) {
+        self.set_endpoint(number, endpoint);
     }
 
     /// The endpoint is of no use any more.
@@ -464,14 +483,23 @@ impl Unit {
     /// The same with a payload of so many words.
     #[inline(always)]
     pub fn fetch_long<const WORDS: usize>(&self, endpoint: u16) -> Option<Message<WORDS>> {
+        let buffer = self.buffers[usize::from(endpoint)];
+        self.fetch_from(endpoint, (buffer, log2_slot(endpoint)))
+    }
+
+    /// The same of an endpoint with this buffer.
+    #[inline(always)]
+    pub fn fetch_from<const WORDS: usize>(
+        &self,
+        endpoint: u16,
+        (buffer, log2_slot): (u64, u8),
+    ) -> Option<Message<WORDS>> {
         let at = self
             .command(CommandWord::new(Command::Fetch, endpoint))
             .ok()?;
         if at == 0 {
             return None;
         }
-        let log2_slot = log2_slot(endpoint);
-        let buffer = self.buffers[usize::from(endpoint)];
         let size = 1 << log2_slot;
         cache::refresh(at, size);
         let mut payload = [0; WORDS];
@@ -489,6 +517,43 @@ impl Unit {
             slot: ((at - buffer) >> log2_slot) as u8,
             payload,
         })
+    }
+
+    /// The kernel hart is interrupted for its own messages, and for those of these endpoints.
+    #[cfg(feature = "root")]
+    pub fn listen(&self, endpoints: u64) {
+        self.set(dtu::INTERRUPT, endpoints | ((1 << BUFFERS) - 1));
+    }
+
+    /// Endpoints of the kernel with unread messages.
+    #[cfg(feature = "root")]
+    pub fn events(&self) -> u64 {
+        self.get(dtu::EVENTS)
+    }
+
+    /// Sends a message of a program to a gate. Its answer has `token` as its label.
+    #[cfg(feature = "root")]
+    pub fn ask_gate(
+        &self,
+        to: (u16, u16, u16),
+        label: u64,
+        payload: &[u64],
+        token: u64,
+    ) -> Result<(), Error> {
+        let endpoint = self.root_sender();
+        self.set_message_endpoint(endpoint, KERNEL, to, (label, 1));
+        self.prepare(payload);
+        self.set(dtu::LABEL, token);
+        let word = CommandWord::new(Command::Send, endpoint).with_answer(REPLIES);
+        self.command(word).map(|_| ())
+    }
+
+    /// Answers a message of a gate.
+    #[cfg(feature = "root")]
+    pub fn answer_at(&self, endpoint: u16, slot: u8, payload: &[u64]) -> Result<(), Error> {
+        self.prepare(payload);
+        let command = CommandWord::new(Command::Reply, endpoint).with_slot(slot);
+        self.command(command).map(|_| ())
     }
 
     /// Answers a request.

@@ -106,6 +106,8 @@ impl Kernel {
         let (status, parent) = (owner.status, owner.parent);
         self.close_mailboxes(process);
         self.close_portals(process);
+        #[cfg(feature = "root")]
+        self.revoke_all(process);
         let owner = &mut self.processes[process];
         if let Some(tables) = owner.tables.take() {
             // No hart runs it. Another process with its number could meet old translations.

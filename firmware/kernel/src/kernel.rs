@@ -66,6 +66,9 @@ pub struct Kernel {
     /// Threads of the host.
     #[cfg(feature = "host")]
     pub host: crate::host::Host,
+    /// The root role.
+    #[cfg(feature = "root")]
+    pub root: crate::root::Root,
     /// When time is looked at again.
     #[cfg(feature = "alone")]
     pub timer: u64,
@@ -261,6 +264,8 @@ impl Kernel {
             tiles: Tiles::new(),
             #[cfg(feature = "host")]
             host: crate::host::Host::new(),
+            #[cfg(feature = "root")]
+            root: crate::root::Root::new(),
             #[cfg(feature = "alone")]
             timer: 0,
             harts: Harts {
@@ -343,6 +348,12 @@ impl Kernel {
                 None => return,
             },
             Wait::Room(_) | Wait::Consent(_) | Wait::Credit(_) => &mut self.tiles.senders,
+            #[cfg(feature = "root")]
+            Wait::Gate(gate) => self.root.readers(gate),
+            #[cfg(feature = "root")]
+            Wait::Activity(activity) => self.root.waiters(activity),
+            #[cfg(feature = "root")]
+            Wait::Answer(call) => return self.root.forget_call(call),
             Wait::Sent(_) | Wait::Asked(_) | Wait::Allowed(_) | Wait::Owner => return,
             Wait::Portal(port) => return self.forget_reader(port),
         };

@@ -85,6 +85,8 @@ extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
     #[cfg(feature = "symmetric")]
     let kernel: &mut Kernel = &mut held;
     begin(kernel, &map);
+    #[cfg(feature = "root")]
+    kernel.begin_root(parsed);
     begin_harts(kernel);
     #[cfg(feature = "host")]
     let is_hosts = kernel.begin_host(arguments);

@@ -40,6 +40,8 @@ mod portal_write;
 mod portals;
 mod processes;
 mod program_symbols;
+#[cfg(feature = "root")]
+mod root;
 mod routes;
 #[cfg(feature = "symmetric")]
 mod symmetric;

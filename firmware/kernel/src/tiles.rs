@@ -257,6 +257,11 @@ impl Kernel {
         }
         #[cfg(feature = "host")]
         self.attend_host(unit);
+        #[cfg(feature = "root")]
+        {
+            self.attend_activities(unit);
+            self.attend_gates(unit);
+        }
         let waiting = unit.waiting();
         if waiting != 0 {
             self.attend_readers(unit, waiting);

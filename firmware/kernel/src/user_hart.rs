@@ -2,6 +2,8 @@
 //! gets the rest.
 use core::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(feature = "root")]
+use flick_abi::card::RootCall;
 use flick_abi::card::{Call, CallPlace, Error};
 use flick_kernel_core::context::{Context, Stored};
 use flick_kernel_core::lines::{BROKEN, EXCEPTION, HAS_ENDED, PREEMPTED, VECTORS, command};
@@ -89,6 +91,8 @@ pub extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
             match Call::from_number(number) {
                 Some(call) if call.place() == CallPlace::Unit => tried_call(local, context),
                 Some(call) if call.place() != CallPlace::Caller => remote_call(local, context, 0),
+                #[cfg(feature = "root")]
+                None if RootCall::from_number(number).is_some() => remote_call(local, context, 0),
                 _ => {
                     context.x[10] = Error::NoCall.to_register();
                     local.context

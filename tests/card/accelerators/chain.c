@@ -1,6 +1,10 @@
 // The software of a root without a kernel. It sets three accelerators up as a chain between two
 // files in a tile of memory, serves their requests, and looks at what they have made of the image.
+// BUFFERS is the number of blocks in the local memory of each accelerator.
 #include "root.h"
+#ifndef BUFFERS
+#define BUFFERS 1
+#endif
 
 enum { FFT = 1, MUL, IFFT, DRAM };
 enum { BLOCK = 2048, IMAGE = 64 * BLOCK, PIECE = 16 * BLOCK, OUTPUT = 0x100000 };
@@ -18,7 +22,7 @@ static void set_tiles_up(void) {
       write_to(tile, DRAM, OUTPUT, IMAGE + PIECE);
     } else {
       send_to(tile, OUTPUT_REQUESTS, tile + 1, REQUESTS, ACTIVITY);
-      set(tile, OUTPUT_DATA, 3 | 2 << 4, tile + 1, 0, BLOCK);
+      set(tile, OUTPUT_DATA, 3 | 2 << 4, tile + 1, 0, BUFFERS * BLOCK);
     }
   }
 }
@@ -31,7 +35,7 @@ void root(void) {
     filter[n] = 2;
   set_tiles_up();
   command(FLICK_DTU_WRITE, MEMORIES + DRAM, 0, image, IMAGE, 0);
-  command(FLICK_DTU_WRITE, MEMORIES + MUL, 0, filter, BLOCK, BLOCK);
+  command(FLICK_DTU_WRITE, MEMORIES + MUL, 0, filter, BLOCK, BUFFERS * BLOCK);
   struct files files = {.input = IMAGE, .output = IMAGE + PIECE, .piece = PIECE};
   u64 began = cycles();
   for (u64 tile = FFT; tile <= IFFT; tile++)
@@ -54,9 +58,16 @@ void root(void) {
   number(wrong);
   print("\nrequests to the server: ");
   number(files.requests);
-  // The slowest stage takes 5856 cycles a block.
-  print("\nwithin 5 % of the slowest stage: ");
-  number(took < 66ul * 5856 * 105 / 100);
+  // The slowest stage takes 5856 cycles a block. Without transfers the image would take 66 of them,
+  // since the last stage has its first block after two. Two buffers are held against the slowest
+  // stage alone.
+  if (BUFFERS == 1) {
+    print("\nwithin 5 % of the slowest stage: ");
+    number(took < 66ul * 5856 * 105 / 100);
+  } else {
+    print("\nwithin 3 % of the slowest stage alone: ");
+    number(took < IMAGE / BLOCK * 5856ul * 103 / 100);
+  }
   print("\n");
   end(0);
 }

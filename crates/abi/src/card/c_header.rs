@@ -1,6 +1,9 @@
 //! The C view of the kernel calls, `flick/card.h`.
 use core::fmt::{self, Write};
 
+use crate::accelerator::{self, Input, Status};
+use crate::file_protocol::Operation;
+
 use super::{CallPage, Error, ExceptionRecord, ProgramStart, ThreadState, hint, pages, rights};
 
 const BEGIN: &str = "\
@@ -83,6 +86,21 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("HINT_VECTORS", hint::VECTORS),
         ("HINT_FLOATS", hint::FLOATS),
         ("HINT_CUSTOM", hint::CUSTOM),
+        ("INPUT_REQUESTS", accelerator::INPUT_REQUESTS.into()),
+        ("INPUT_DATA", accelerator::INPUT_DATA.into()),
+        ("OUTPUT_REQUESTS", accelerator::OUTPUT_REQUESTS.into()),
+        ("OUTPUT_DATA", accelerator::OUTPUT_DATA.into()),
+        ("INPUT_ASKED", Input::Asked as u64),
+        ("INPUT_PUSHED", Input::Pushed as u64),
+        ("STATUS_ENDED", Status::Ended as u64),
+        ("STATUS_FAILED", Status::Failed as u64),
+        ("FILE_STAT", Operation::Stat as u64),
+        ("FILE_SEEK", Operation::Seek as u64),
+        ("FILE_NEXT_IN", Operation::NextIn as u64),
+        ("FILE_NEXT_OUT", Operation::NextOut as u64),
+        ("FILE_COMMIT", Operation::Commit as u64),
+        ("FILE_NEXT_INOUT", Operation::NextInOut as u64),
+        ("FILE_END", Operation::End as u64),
     ] {
         writeln!(out, "#define FLICK_{name} {value}u")?;
     }
@@ -113,7 +131,7 @@ fn numbers(out: &mut impl Write) -> fmt::Result {
         out.write_str("#define FLICK_CALL_")?;
         let mut name = page.name.chars();
         name.try_for_each(|c| out.write_char(c.to_ascii_uppercase()))?;
-        writeln!(out, " {}", page.call as u64)?;
+        writeln!(out, " {}", page.number)?;
     }
     Ok(())
 }
@@ -141,7 +159,7 @@ fn call(out: &mut impl Write, page: &CallPage) -> fmt::Result {
         (false, true) => write!(out, "void")?,
         (false, false) => {}
     }
-    write!(out, ") {{\n  return flick_call({}", page.call as u64)?;
+    write!(out, ") {{\n  return flick_call({}", page.number)?;
     for n in 0..ARGUMENTS {
         match page.arguments.get(n) {
             Some((name, _)) => write!(out, ", {name}")?,
@@ -171,7 +189,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     out.write_str(CALL)?;
     errors(out)?;
     numbers(out)?;
-    pages().iter().try_for_each(|page| call(out, page))?;
+    pages().try_for_each(|page| call(out, page))?;
     writeln!(out, "\n#ifdef __cplusplus\n}}\n#endif")
 }
 
@@ -194,6 +212,6 @@ mod tests {
         assert!(text.contains("flick_thread_self(void) {"));
         assert!(text.contains("#define FLICK_EDEADLK 35\n"));
         assert!(text.contains("case -FLICK_EDEADLK:\n    return EDEADLK;"));
-        assert_eq!(text.matches("return flick_call(").count(), pages().len());
+        assert_eq!(text.matches("return flick_call(").count(), pages().count());
     }
 }

@@ -3,85 +3,11 @@
 //! A program has the call's number in a7, arguments in a0 to a5, and executes `ecall`. Behind it a0
 //! has the result or an [`Error`](super::Error), negative, and a1 the second result. Other
 //! registers are as before.
-
-/// Which hart executes a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallPlace {
-    /// The caller's.
-    Caller,
-    /// The kernel hart.
-    Kernel,
-    /// The caller's, with the tile's data transfer unit. The kernel hart, if the call has to wait, and on
-    /// tiles without a unit.
-    Unit,
-    /// The caller's if nobody has to wait, and else the kernel hart.
-    Either,
-}
-
-/// The page of a call.
-#[derive(Clone, Copy, Debug)]
-pub struct CallPage {
-    /// The call.
-    pub call: Call,
-    /// Its name in C, without `flick_`.
-    pub name: &'static str,
-    /// Names and meanings of a0, a1, and so on.
-    pub arguments: &'static [(&'static str, &'static str)],
-    /// What a0 has, and a1 behind a semicolon.
-    pub result: &'static str,
-    /// Errors, and when they come.
-    pub errors: &'static [(super::Error, &'static str)],
-    /// What it does.
-    pub text: &'static str,
-}
-
-macro_rules! calls {
-    ($($name:ident = $number:literal, $c:literal, $place:ident;
-       $($argument:literal: $meaning:literal),*; $result:literal;
-       $($error:ident: $when:literal),*; $text:literal)*) => {
-        /// A kernel call, by its number.
-        #[repr(u64)]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Call {
-            $(#[doc = $text] $name = $number,)*
-        }
-
-        impl Call {
-            /// The call of a number.
-            #[inline]
-            pub const fn from_number(number: u64) -> Option<Self> {
-                match number {
-                    $($number => Some(Self::$name),)*
-                    _ => None,
-                }
-            }
-
-            /// Which hart executes it.
-            #[inline]
-            pub const fn place(self) -> CallPlace {
-                match self {
-                    $(Self::$name => CallPlace::$place,)*
-                }
-            }
-        }
-
-        const PAGES: &[CallPage] = &[$(CallPage {
-            call: Call::$name,
-            name: $c,
-            arguments: &[$(($argument, $meaning)),*],
-            result: $result,
-            errors: &[$((super::Error::$error, $when)),*],
-            text: $text,
-        }),*];
-    };
-}
-
-/// The pages of all calls, by number.
-pub fn pages() -> &'static [CallPage] {
-    PAGES
-}
+use super::call_table::calls;
 
 calls! {
+    /// A kernel call, by its number.
+    Call;
     ThreadSelf = 0, "thread_self", Caller;
         ; "the caller's thread"; ;
         "Tells the number of the thread that calls."
@@ -310,11 +236,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_by_number() {
-        assert!(pages().is_sorted_by_key(|page| page.call as u64));
-        for page in pages() {
-            assert_eq!(Call::from_number(page.call as u64), Some(page.call));
-            assert!(page.arguments.len() <= 6 && page.text.ends_with('.'));
+    fn numbers_are_of_calls() {
+        for page in PAGES {
+            assert_eq!(
+                Call::from_number(page.number).map(|call| call as u64),
+                Some(page.number)
+            );
         }
         assert_eq!(Call::from_number(3), None);
     }

@@ -1,14 +1,23 @@
 //! What programs of the card and its kernel share: the kernel calls (`docs/kernel-calls.md` is made
 //! from their table), errors, and what a program finds at its start.
 mod c_header;
+mod call_table;
 mod command_line;
 mod kernel_calls;
 mod program_start;
+mod root_calls;
 
 pub use c_header::c_header;
+pub use call_table::{CallPage, CallPlace};
 pub use command_line::{argument_bytes, write_argument};
-pub use kernel_calls::{Call, CallPage, CallPlace, pages};
+pub use kernel_calls::Call;
 pub use program_start::{ProgramStart, START_VERSION};
+pub use root_calls::RootCall;
+
+/// The pages of all calls, by number.
+pub fn pages() -> impl Iterator<Item = &'static CallPage> {
+    kernel_calls::PAGES.iter().chain(root_calls::PAGES)
+}
 
 /// Why a call has failed. In a0 the number is negative. Numbers are those of Linux.
 #[repr(i64)]
@@ -178,6 +187,14 @@ const _: () = assert!(size_of::<ThreadState>() == 520);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_are_by_number() {
+        assert!(pages().is_sorted_by_key(|page| page.number));
+        for page in pages() {
+            assert!(page.arguments.len() <= 6 && page.text.ends_with('.'));
+        }
+    }
 
     #[test]
     fn errors_are_negative() {

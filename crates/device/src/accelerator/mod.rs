@@ -1,18 +1,22 @@
 //! A tile with an accelerator, its communication unit, and the module that runs the accelerator's logic on streams
 //! (`docs/accelerators.md`). The module is a state machine: it asks servers for pieces of files, reads blocks into
-//! the local memory, lets the logic compute, and writes the output. No processor is in the way.
+//! the local memory, lets the logic compute, and writes the output. No processor is in the way. With two buffers the
+//! logic computes while the module takes its next steps.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `mod.rs` | the tile as a device: registers, memory, snapshots |
 //! | `module.rs` | the steps of the module |
+//! | `computation.rs` | the logic, as the module lets it compute |
 //! | `stream.rs` | the state of a stream, as a kernel saves it |
+//! | `work.rs` | what it does over time, for reports and traces |
 //! | `logic.rs` | what an accelerator computes: the trait for users |
 //! | `request.rs` | the same for requests: tile, registers, what a kernel saves |
 //! | `request_module.rs` | the steps of its module |
 //! | `request_cache.rs` | its cache |
 //! | `request_logic.rs` | the trait for users |
 //! | `functions/` | accelerators that come with Flick |
+mod computation;
 pub mod functions;
 mod logic;
 mod module;
@@ -21,6 +25,7 @@ mod request_cache;
 mod request_logic;
 mod request_module;
 mod stream;
+mod work;
 
 use flick_abi::accelerator::{self, BUFFERS, CONTEXT, CONTEXT_WORDS, Control, Status};
 use serde::{Deserialize, Serialize};
@@ -36,6 +41,8 @@ pub use request::{RequestDescription, RequestTile};
 pub use request_cache::CacheShape;
 pub use request_logic::{Arrays, RequestAccelerator, request_by_name};
 use stream::Stream;
+pub use work::Work;
+use work::{Doing, ModuleState};
 
 /// The first address of the buffers for messages.
 const FIRST_BUFFER: u64 = accelerator::ANSWERS_BUFFER;
@@ -56,6 +63,8 @@ pub struct AcceleratorDescription {
     pub time: Time,
     /// Femtoseconds of a cycle.
     pub cycle: u64,
+    /// The local memory begins with two blocks: one is computed while the other is written and read.
+    pub has_two_buffers: bool,
 }
 
 /// What can change besides the unit and the memory.
@@ -67,8 +76,13 @@ struct State {
     fault: u8,
     /// A kernel wants the module to stop.
     stops: bool,
+    /// The number of the status with which the activity ends, when the root has been told; or 0.
+    ends: u8,
     stream: Stream,
     step: module::Step,
+    /// The logic computes.
+    computes: bool,
+    work: Work,
 }
 
 /// The tile.
@@ -132,6 +146,27 @@ impl AcceleratorTile {
 }
 
 impl State {
+    /// What module and logic do.
+    fn doing(&self) -> Doing {
+        let is = |status| self.status == status as u8;
+        let module = match self.step {
+            _ if is(Status::Stopped) => ModuleState::Stopped,
+            _ if is(Status::Ended) => ModuleState::Ended,
+            _ if is(Status::Failed) => ModuleState::Failed,
+            _ if is(Status::Idle) => ModuleState::Idle,
+            _ if self.ends != 0 => ModuleState::Asks,
+            module::Step::Begins => self.stream.phase.state(false),
+            module::Step::Pauses => self.stream.phase.waits(),
+            module::Step::Runs | module::Step::Fetches | module::Step::Acknowledges(..) => {
+                self.stream.phase.state(true)
+            }
+        };
+        Doing {
+            computes: self.computes,
+            module,
+        }
+    }
+
     /// A register as the root reads it.
     fn register(&self, offset: u64) -> u64 {
         match offset {
@@ -152,13 +187,14 @@ impl State {
                     *self = Self {
                         status: Status::Runs as u8,
                         is_pushed: self.is_pushed,
+                        work: self.work,
                         ..Self::default()
                     };
                 }
                 Some(Control::Stop) if runs => self.stops = true,
                 Some(Control::Continue) if !runs => {
                     (self.status, self.stops) = (Status::Runs as u8, false);
-                    self.step = module::Step::default();
+                    (self.step, self.computes) = (module::Step::default(), false);
                 }
                 _ => {}
             },
@@ -236,6 +272,10 @@ impl Device for AcceleratorTile {
         self.with_unit(around, |unit, inside| unit.packet(packet, inside));
     }
 
+    fn work(&self, now: Time) -> Option<Work> {
+        Some(self.state.work.until(now))
+    }
+
     fn reset(&mut self) {
         self.unit.reset();
         self.state = State::default();
@@ -250,7 +290,8 @@ impl Device for AcceleratorTile {
     fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
         const DEVICE: &str = "accelerator";
         let (unit, state, buffers): (Bytes, State, Bytes) = load_state(DEVICE, state)?;
-        let is_known = state.status <= Status::Failed as u8;
+        let ends = [0, Status::Ended as u8, Status::Failed as u8];
+        let is_known = state.status <= Status::Failed as u8 && ends.contains(&state.ends);
         check_state(DEVICE, is_known, "a status that it does not have")?;
         let fits = buffers.0.len() == BUFFERS && self.is_possible(&state);
         check_state(DEVICE, fits, "its buffers are of another tile")?;

@@ -1,7 +1,7 @@
-//! The steps of the module: commands for the unit, messages, and computations.
+//! The steps of the module: commands for the unit, and messages.
 use flick_abi::accelerator::{
     ANSWERS, ANSWERS_BUFFER, INPUT_DATA, INPUT_REQUESTS, LOG2_SLOT, OUTGOING, OUTPUT_DATA,
-    OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, Status,
+    OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, ROOT, Status,
 };
 use flick_abi::card;
 use flick_abi::dtu::{self, Command, CommandWord, Error, HEADER_SIZE, Header};
@@ -9,7 +9,7 @@ use flick_abi::file_protocol::{ANSWER_SIZE, Answer, Operation, REQUEST_SIZE, Req
 use serde::{Deserialize, Serialize};
 
 use super::stream::{PendingAnswer, Phase, Piece};
-use super::{AGAIN, AcceleratorTile, COMPUTED, PAUSE, State, cycles};
+use super::{AGAIN, AcceleratorTile, PAUSE, State, cycles};
 use crate::device::Surroundings;
 
 /// What runs in a phase.
@@ -24,8 +24,6 @@ pub(super) enum Step {
     Fetches,
     /// An answer with this label and these words is acknowledged.
     Acknowledges(u64, [u64; 3]),
-    /// The logic computes.
-    Computes,
     /// Time passes before a command is made again.
     Pauses,
 }
@@ -33,11 +31,25 @@ pub(super) enum Step {
 impl AcceleratorTile {
     /// Goes on until the module waits for a command, a message or time.
     pub(super) fn go_on(&mut self, around: &mut dyn Surroundings) {
+        self.take_steps(around);
+        let doing = self.state.doing();
+        if self.state.work.does(doing, around.now()) {
+            around.enter_state(doing.name());
+        }
+    }
+
+    fn take_steps(&mut self, around: &mut dyn Surroundings) {
         while self.is_running() {
             let goes_on = match self.state.step {
-                Step::Computes | Step::Pauses => false,
-                Step::Begins if self.state.stops && self.state.stream.phase.is_stable() => {
-                    self.end_with(Status::Stopped);
+                Step::Pauses => false,
+                Step::Begins if self.state.ends != 0 => {
+                    self.tell(around);
+                    true
+                }
+                Step::Begins if self.state.stops && self.can_stop() => {
+                    if !self.state.computes {
+                        self.end_with(Status::Stopped);
+                    }
                     false
                 }
                 Step::Begins => self.begin(around),
@@ -46,14 +58,6 @@ impl AcceleratorTile {
             if !goes_on {
                 return;
             }
-        }
-    }
-
-    /// The time of the logic is over.
-    pub(super) fn has_computed(&mut self, around: &mut dyn Surroundings) {
-        if self.is_running() && self.state.step == Step::Computes {
-            self.go_to(Phase::Output);
-            self.go_on(around);
         }
     }
 
@@ -73,26 +77,51 @@ impl AcceleratorTile {
         sizes.iter().all(|&size| size <= memory) && stream.granted <= memory
     }
 
-    fn go_to(&mut self, phase: Phase) {
+    pub(super) fn go_to(&mut self, phase: Phase) {
         self.state.stream.phase = phase;
         self.state.step = Step::Begins;
     }
 
     fn end_with(&mut self, status: Status) {
-        self.state.status = status as u8;
+        self.state.computes = false;
+        match status {
+            // The root learns of it first.
+            Status::Ended | Status::Failed => self.state.ends = status as u8,
+            _ => self.state.status = status as u8,
+        }
+        self.state.step = Step::Begins;
     }
 
-    fn fail(&mut self, error: u64) {
+    /// Tells the root that the activity ends.
+    fn tell(&mut self, around: &mut dyn Surroundings) {
+        let notice = [self.state.ends.into(), self.state.fault.into()].map(u64::to_le_bytes);
+        self.send(
+            CommandWord::new(Command::Send, ROOT),
+            notice.as_flattened(),
+            around,
+        );
+    }
+
+    pub(super) fn fail(&mut self, error: u64) {
         self.state.fault = error.clamp(1, 255) as u8;
         self.end_with(Status::Failed);
+    }
+
+    /// Whether the module may stop here, as soon as the logic does not compute. With two buffers the next block may
+    /// wait for the logic; a restored module finds it again.
+    fn can_stop(&self) -> bool {
+        let phase = self.state.stream.phase;
+        phase.is_stable() || self.description.has_two_buffers && phase == Phase::Compute
     }
 
     /// Begins a phase. False: it waits.
     fn begin(&mut self, around: &mut dyn Surroundings) -> bool {
         let block = self.description.block;
         let is_pushed = self.state.is_pushed;
+        let (buffer, output) = (self.buffer(), self.output());
         let stream = &mut self.state.stream;
         match stream.phase {
+            Phase::Input if stream.awaits_input => self.go_to(Phase::InputAnswer),
             Phase::Input if stream.is_last || stream.filled >= block => self.go_to(Phase::Compute),
             Phase::Input if is_pushed => self.go_to(Phase::Request),
             Phase::Input if stream.input.left > 0 => self.go_to(Phase::Read),
@@ -100,12 +129,14 @@ impl AcceleratorTile {
             Phase::AskInput => self.ask(INPUT_REQUESTS, Operation::NextIn, 0, around),
             Phase::Read => {
                 let size = stream.readable(block);
-                let (offset, address) = (stream.input.offset, stream.filled);
+                let (offset, address) = (stream.input.offset, buffer.wrapping_add(stream.filled));
                 let word = CommandWord::new(Command::Read, INPUT_DATA);
                 self.transfer(word, offset, address, size, around);
             }
-            Phase::Request => return self.fetch(REQUESTS, around),
+            Phase::Request => return self.fetch(REQUESTS, around) || self.begin_early(around),
+            Phase::InputAnswer => return self.fetch(ANSWERS, around) || self.begin_early(around),
             Phase::Grant => self.grant(around),
+            Phase::Compute if self.state.computes => return false,
             Phase::Compute => self.compute(around),
             Phase::Output if stream.written < stream.computed && stream.output.left > 0 => {
                 self.go_to(Phase::Write);
@@ -118,16 +149,16 @@ impl AcceleratorTile {
             Phase::AskOutput => self.ask(OUTPUT_REQUESTS, Operation::NextOut, 0, around),
             Phase::Write => {
                 let size = stream.writable();
-                let (offset, address) = (stream.output.offset, stream.written);
+                let offset = stream.output.offset;
                 let word = CommandWord::new(Command::Write, OUTPUT_DATA);
-                self.transfer(word, offset, address, size, around);
+                self.transfer(word, offset, output, size, around);
             }
             Phase::Commit => {
                 let used = stream.output.size.saturating_sub(stream.output.left);
                 self.ask(OUTPUT_REQUESTS, Operation::Commit, used, around);
             }
             Phase::End => self.ask(OUTPUT_REQUESTS, Operation::End, 0, around),
-            Phase::InputAnswer | Phase::OutputAnswer | Phase::CommitAnswer | Phase::EndAnswer => {
+            Phase::OutputAnswer | Phase::CommitAnswer | Phase::EndAnswer => {
                 return self.fetch(ANSWERS, around);
             }
         }
@@ -139,7 +170,10 @@ impl AcceleratorTile {
     fn next_block(&mut self) {
         let stream = &mut self.state.stream;
         let is_used_up = stream.output.size > 0 && stream.output.left == 0;
+        let is_other_to_come = self.description.has_two_buffers && stream.has_other;
         let next = match (stream.is_last, stream.pending) {
+            (true, _) if is_other_to_come && (!is_used_up || stream.has_asked) => Phase::Compute,
+            (true, _) if is_other_to_come => Phase::AskOutput,
             (true, _) if stream.has_asked => Phase::OutputAnswer,
             (true, _) if stream.output.size > 0 => Phase::Commit,
             (true, _) => Phase::End,
@@ -153,32 +187,10 @@ impl AcceleratorTile {
         self.go_to(next);
     }
 
-    /// The logic computes what is in the local memory.
-    fn compute(&mut self, around: &mut dyn Surroundings) {
-        let mut memory = vec![0; self.description.memory as usize];
-        if around.read_memory(0, &mut memory).is_err() {
-            return self.fail(card::Error::BadAddress as u64);
-        }
-        let stream = &mut self.state.stream;
-        let size = (stream.filled as usize).min(memory.len());
-        let computed = self.logic.block(&mut memory, size, stream.is_last);
-        if computed.size > memory.len() || around.write_memory(0, &memory).is_err() {
-            return self.fail(card::Error::BadAddress as u64);
-        }
-        stream.computed = computed.size as u64;
-        stream.blocks = stream.blocks.wrapping_add(1);
-        let time = match computed.cycles {
-            Some(count) => cycles(count, self.description.cycle),
-            None if size == 0 => 0,
-            None => self.description.time,
-        };
-        self.state.step = Step::Computes;
-        around.schedule(COMPUTED, around.now().saturating_add(time));
-    }
-
     /// Answers who writes into the local memory.
     fn grant(&mut self, around: &mut dyn Surroundings) {
         let block = self.description.block;
+        let buffer = self.buffer();
         let stream = &mut self.state.stream;
         let Some(slot) = stream.pending else {
             return self.go_to(Phase::Request);
@@ -187,7 +199,7 @@ impl AcceleratorTile {
         let answer = match stream.answer {
             PendingAnswer::Grant => Answer {
                 error: 0,
-                offset: stream.filled,
+                offset: buffer.wrapping_add(stream.filled),
                 length: free,
             },
             PendingAnswer::Done => Answer::default(),
@@ -244,9 +256,14 @@ impl AcceleratorTile {
         self.unit(around).command(word);
     }
 
+    /// Whether an endpoint has a message that was not fetched.
+    pub(super) fn has_message(&mut self, endpoint: u16, around: &mut dyn Surroundings) -> bool {
+        self.unit(around).get(dtu::EVENTS) >> endpoint & 1 != 0
+    }
+
     /// Fetches a message. False: there is none yet.
     fn fetch(&mut self, endpoint: u16, around: &mut dyn Surroundings) -> bool {
-        let has_message = self.unit(around).get(dtu::EVENTS) >> endpoint & 1 != 0;
+        let has_message = self.has_message(endpoint, around);
         if has_message {
             self.state.step = Step::Fetches;
             let word = CommandWord::new(Command::Fetch, endpoint);
@@ -265,15 +282,24 @@ impl AcceleratorTile {
             (_, Err(Error::Aborted)) | (Step::Runs, Err(Error::NoCredits | Error::NoSpace)) => {
                 self.pause(around);
             }
+            // The root is told, or there is none that wants to be.
+            (Step::Runs, told) if self.state.ends != 0 => {
+                let sent = &mut self.state.work.sent;
+                *sent = sent.saturating_add(told.is_ok().into());
+                self.state.status = core::mem::take(&mut self.state.ends);
+            }
             (Step::Runs, Err(Error::Gone)) if self.state.stream.phase == Phase::Grant => {
                 self.pause(around);
             }
             (_, Err(error)) => self.fail(error as u64),
             (Step::Fetches, Ok(0)) => self.state.step = Step::Begins,
-            (Step::Fetches, Ok(at)) if self.state.stream.phase == Phase::Request => {
-                self.take_request(at);
+            (Step::Fetches, Ok(at)) => {
+                self.state.work.received = self.state.work.received.saturating_add(1);
+                match self.state.stream.phase {
+                    Phase::Request => self.take_request(at),
+                    _ => self.take_answer(at, around),
+                }
             }
-            (Step::Fetches, Ok(at)) => self.take_answer(at, around),
             (Step::Acknowledges(label, [error, offset, length]), Ok(_)) => {
                 let answer = Answer {
                     error,
@@ -282,7 +308,7 @@ impl AcceleratorTile {
                 };
                 self.follow_answer(Operation::from_number(label), answer);
             }
-            (_, Ok(_)) => self.has_run(),
+            (_, Ok(_)) => self.has_run(around),
         }
         true
     }
@@ -295,11 +321,28 @@ impl AcceleratorTile {
     }
 
     /// The command of the phase has ended without an error.
-    fn has_run(&mut self) {
+    fn has_run(&mut self, around: &mut dyn Surroundings) {
         let block = self.description.block;
+        match self.state.stream.phase {
+            Phase::Read => {}
+            Phase::Write => {
+                let written = &mut self.state.work.written;
+                *written = written.saturating_add(self.state.stream.writable());
+            }
+            _ => self.state.work.sent = self.state.work.sent.saturating_add(1),
+        }
+        if self.state.stream.phase == Phase::AskOutput {
+            let to = self
+                .unit(around)
+                .get(dtu::endpoint_word(OUTPUT_REQUESTS, 1));
+            self.state.work.next = Some(to as u16);
+        }
         let stream = &mut self.state.stream;
         let next = match stream.phase {
-            Phase::AskInput => Phase::InputAnswer,
+            Phase::AskInput => {
+                stream.awaits_input = self.description.has_two_buffers;
+                Phase::InputAnswer
+            }
             Phase::Read => {
                 let size = stream.readable(block);
                 stream.input.advance(size);
@@ -312,13 +355,20 @@ impl AcceleratorTile {
             }
             Phase::AskOutput => {
                 stream.has_asked = true;
-                Phase::Output
+                stream.behind_output()
             }
             Phase::Write => {
                 let size = stream.writable();
                 stream.output.advance(size);
-                stream.written += size;
-                Phase::Output
+                let written = match stream.is_early {
+                    true => &mut stream.other_written,
+                    false => &mut stream.written,
+                };
+                *written = written.saturating_add(size);
+                match stream.is_early && stream.output.left == 0 && !stream.has_asked {
+                    true => Phase::AskOutput,
+                    false => stream.behind_output(),
+                }
             }
             Phase::Commit => Phase::CommitAnswer,
             Phase::End => Phase::EndAnswer,
@@ -364,6 +414,7 @@ impl AcceleratorTile {
             Some(Operation::NextIn) => {
                 stream.input = Piece::new(answer.offset, answer.length);
                 stream.is_last = answer.length == 0;
+                stream.awaits_input = false;
                 (Phase::InputAnswer, Phase::Input)
             }
             // A server that has no room says so by an error.
@@ -373,7 +424,10 @@ impl AcceleratorTile {
             Some(Operation::NextOut) => {
                 stream.output = Piece::new(answer.offset, answer.length);
                 stream.has_asked = false;
-                (Phase::OutputAnswer, Phase::Output)
+                match stream.phase {
+                    Phase::OutputAnswer => (Phase::OutputAnswer, stream.behind_output()),
+                    phase => (phase, phase),
+                }
             }
             Some(Operation::Commit) => (Phase::CommitAnswer, Phase::End),
             Some(Operation::End) => return self.end_with(Status::Ended),

@@ -2,6 +2,8 @@
 use flick_abi::accelerator::CONTEXT_WORDS;
 use serde::{Deserialize, Serialize};
 
+use super::work::ModuleState;
+
 /// What the module does next, or waits for (M3x, figure 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
@@ -61,6 +63,33 @@ impl Phase {
     /// Whether the module may stop here, without a command that runs: what is to be done can be done later.
     pub fn is_stable(self) -> bool {
         !matches!(self, Self::Grant | Self::Compute)
+    }
+
+    /// What the module does in the phase, with a command or without.
+    pub fn state(self, runs: bool) -> ModuleState {
+        match self {
+            Self::Read => ModuleState::Reads,
+            Self::Write => ModuleState::Writes,
+            Self::Input | Self::Compute | Self::Output => ModuleState::Rests,
+            Self::AskInput | Self::Grant | Self::AskOutput | Self::Commit | Self::End => {
+                ModuleState::Asks
+            }
+            _ if runs => ModuleState::Asks,
+            _ => self.waits(),
+        }
+    }
+
+    /// For what it waits in the phase.
+    pub fn waits(self) -> ModuleState {
+        match self {
+            Self::Input
+            | Self::AskInput
+            | Self::InputAnswer
+            | Self::Read
+            | Self::Request
+            | Self::Grant => ModuleState::WaitsForInput,
+            _ => ModuleState::WaitsForOutput,
+        }
     }
 }
 
@@ -136,11 +165,29 @@ pub(super) struct Stream {
     /// No input follows.
     pub is_last: bool,
     pub blocks: u64,
+    /// Of two buffers: the module works on the second one.
+    pub is_second: bool,
+    /// Of two buffers: the logic has got the block of the other one, or has made output of it, of so many bytes.
+    pub has_other: bool,
+    pub other: u64,
+    /// Of two buffers: so many bytes of that output were written, since no input came.
+    pub other_written: u64,
+    /// Of two buffers: that output is looked after, and input of this buffer afterwards.
+    pub is_early: bool,
+    /// Of two buffers: a piece of input was asked for, and the answer has not come.
+    pub awaits_input: bool,
+    /// Of two buffers: the logic has got the last block.
+    pub drains: bool,
 }
 
 const LAST: u64 = 1;
 const PENDING: u64 = 2;
 const ASKED: u64 = 4;
+const SECOND: u64 = 8;
+const OTHER: u64 = 16;
+const DRAINS: u64 = 32;
+const AWAITS: u64 = 64;
+const EARLY: u64 = 128;
 
 impl Stream {
     /// Bytes that can be read now, for a block of so many.
@@ -150,9 +197,29 @@ impl Stream {
 
     /// Bytes of output that can be written now.
     pub fn writable(&self) -> u64 {
-        self.output
-            .left
-            .min(self.computed.saturating_sub(self.written))
+        let (computed, written) = match self.is_early {
+            true => (self.other, self.other_written),
+            false => (self.computed, self.written),
+        };
+        self.output.left.min(computed.saturating_sub(written))
+    }
+
+    /// Of two buffers: the module goes on with the other one, and its output. The logic gets the block of this one,
+    /// which becomes so many bytes.
+    pub fn change_buffers(&mut self, output: Option<u64>) {
+        self.computed = if self.has_other { self.other } else { 0 };
+        self.written = std::mem::take(&mut self.other_written);
+        self.is_second = !self.is_second;
+        self.has_other = output.is_some();
+        self.other = output.unwrap_or(0);
+    }
+
+    /// What comes behind a step for output: more output, or input again if the step was early.
+    pub fn behind_output(&mut self) -> Phase {
+        match std::mem::take(&mut self.is_early) {
+            true => Phase::Input,
+            false => Phase::Output,
+        }
     }
 
     /// As a kernel saves it.
@@ -169,9 +236,14 @@ impl Stream {
         let answer = (self.answer as u64) << 16;
         let asked = if self.has_asked { ASKED } else { 0 };
         let last = if self.is_last { LAST } else { 0 };
+        let second = if self.is_second { SECOND } else { 0 };
+        let other = if self.has_other { OTHER } else { 0 };
+        let drains = if self.drains { DRAINS } else { 0 };
+        let early = if self.is_early { EARLY } else { 0 };
+        let awaits = if self.awaits_input { AWAITS } else { 0 };
         [
             phase as u64,
-            last | pending | asked | answer,
+            last | pending | asked | second | other | drains | early | awaits | answer,
             input.offset,
             input.left,
             input.size,
@@ -183,8 +255,8 @@ impl Stream {
             self.written,
             self.granted,
             self.blocks,
-            0,
-            0,
+            self.other,
+            self.other_written,
             0,
         ]
     }
@@ -199,6 +271,11 @@ impl Stream {
             1 => {
                 self.is_last = value & LAST != 0;
                 self.has_asked = value & ASKED != 0;
+                self.is_second = value & SECOND != 0;
+                self.has_other = value & OTHER != 0;
+                self.drains = value & DRAINS != 0;
+                self.is_early = value & EARLY != 0;
+                self.awaits_input = value & AWAITS != 0;
                 self.answer = PendingAnswer::from_number(value >> 16 & 0xff);
                 return self.pending = (value & PENDING != 0).then_some((value >> 8) as u8);
             }
@@ -213,6 +290,8 @@ impl Stream {
             10 => &mut self.written,
             11 => &mut self.granted,
             12 => &mut self.blocks,
+            13 => &mut self.other,
+            14 => &mut self.other_written,
             _ => return,
         };
         *field = value;
@@ -238,9 +317,17 @@ mod tests {
             answer: PendingAnswer::Invalid,
             is_last: true,
             blocks: 9,
+            is_second: true,
+            has_other: true,
+            other: 10,
+            other_written: 11,
+            is_early: true,
+            awaits_input: true,
+            drains: true,
         };
         let mut again = Stream::default();
-        for (word, value) in stream.words().into_iter().enumerate() {
+        // The root's requests write the last word first.
+        for (word, value) in stream.words().into_iter().enumerate().rev() {
             again.set_word(word, value);
         }
         assert_eq!(again, stream);

@@ -8,12 +8,12 @@ use flick_device::accelerator::{Accelerator, Computed, functions};
 
 use crate::world::{ACTIVITY, BLOCK, COMPUTE, LOCAL, MEMORY, World};
 
-const IN: u64 = MEMORY;
-const OUT: u64 = MEMORY + 0x4_0000;
-const FILTER: u64 = MEMORY + 0x8_0000;
+pub const IN: u64 = MEMORY;
+pub const OUT: u64 = MEMORY + 0x4_0000;
+pub const FILTER: u64 = MEMORY + 0x8_0000;
 
 /// Adds 1 to each byte, and says what the last block was.
-struct AddOne;
+pub struct AddOne;
 
 impl Accelerator for AddOne {
     fn block(&self, memory: &mut [u8], size: usize, _is_last: bool) -> Computed {
@@ -25,17 +25,17 @@ impl Accelerator for AddOne {
 }
 
 /// Files of the root: pieces of at most so many bytes.
-struct Server {
+pub struct Server {
     piece: u64,
     size: u64,
     read: u64,
-    written: u64,
+    pub written: u64,
     granted: u64,
-    ended: bool,
+    pub ended: bool,
 }
 
 impl Server {
-    fn new(size: u64, piece: u64) -> Self {
+    pub fn new(size: u64, piece: u64) -> Self {
         Self {
             piece,
             size,
@@ -46,7 +46,7 @@ impl Server {
         }
     }
 
-    fn answer(&mut self, label: u64, operation: Operation, first: u64) -> Answer {
+    pub fn answer(&mut self, label: u64, operation: Operation, first: u64) -> Answer {
         let is_input = label == u64::from(INPUT_REQUESTS);
         let mut answer = Answer::default();
         match operation {
@@ -74,7 +74,7 @@ impl Server {
         answer
     }
 
-    fn run(&mut self, world: &mut World) {
+    pub fn run(&mut self, world: &mut World) {
         while let Some(asked) = world.asked() {
             let answer = self.answer(asked.label, asked.request.operation, asked.request.first);
             assert_eq!(world.answer(&asked, answer), Ok(0));
@@ -82,7 +82,7 @@ impl Server {
     }
 }
 
-fn input(world: &mut World, size: u64) -> Vec<u8> {
+pub fn input(world: &mut World, size: u64) -> Vec<u8> {
     let bytes: Vec<u8> = (0..size).map(|n| (n * 7 + n / 251) as u8).collect();
     world.bytes(IN, bytes.len()).copy_from_slice(&bytes);
     bytes
@@ -96,7 +96,7 @@ fn single(size: u64) -> World {
 }
 
 /// The file for output has each byte of the input, and so much more.
-fn check_output(world: &mut World, input: &[u8], more: u8) {
+pub fn check_output(world: &mut World, input: &[u8], more: u8) {
     let output = world.bytes(OUT, input.len());
     let mut both = output.iter().zip(input);
     assert!(both.all(|(out, byte)| *out == byte.wrapping_add(more)));

@@ -5,4 +5,5 @@ mod libraries;
 mod links;
 mod request_world;
 mod requests;
+mod two_buffers;
 mod world;

@@ -104,7 +104,7 @@ pub fn tile(shape: CacheShape, logic: Box<dyn RequestAccelerator>) -> RequestTil
 
 impl Paged {
     pub fn new(shape: CacheShape, logic: Box<dyn RequestAccelerator>) -> Self {
-        let mut world = World::with_tiles(vec![Box::new(tile(shape, logic))]);
+        let mut world = World::with_tiles(vec![(Box::new(tile(shape, logic)), 0)]);
         let steps = ReceiveEndpoint::new(ACTIVITY, STEPS_BUFFER, LOG2_STEPS_SLOT, STEPS_SLOTS);
         world.set_up(TILE, REQUESTS, Endpoint::Receive(steps));
         world.set_up(TILE, PAGER, to_root(PAGER));

@@ -1,8 +1,8 @@
 //! Tiles and links. Tile 0 has a root with software of this test: it sets units up, and answers requests.
 use flick_abi::accelerator::{
-    ANSWERS, ANSWERS_BUFFER, ANSWERS_SLOTS, CONTROL, Control, INPUT, INPUT_DATA, INPUT_REQUESTS,
-    Input, LOG2_SLOT, OUTPUT_DATA, OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, REQUESTS_SLOTS,
-    STATUS,
+    self, ANSWERS, ANSWERS_BUFFER, ANSWERS_SLOTS, CONTROL, Control, INPUT, INPUT_DATA,
+    INPUT_REQUESTS, Input, LOG2_SLOT, OUTPUT_DATA, OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER,
+    REQUESTS_SLOTS, STATUS,
 };
 use flick_abi::dtu::{
     self, ACCELERATOR_REGISTERS, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Header,
@@ -71,31 +71,39 @@ pub fn unit(tile: usize) -> DtuDescription {
 impl World {
     /// Tiles with these accelerators, from tile 1 on.
     pub fn new(logics: Vec<Box<dyn Accelerator>>) -> Self {
-        let description = AcceleratorDescription {
+        let single = |logic| (logic, false);
+        Self::with_buffers(logics.into_iter().map(single).collect())
+    }
+
+    /// The same, some of which have two buffers, and twice as much memory.
+    pub fn with_buffers(logics: Vec<(Box<dyn Accelerator>, bool)>) -> Self {
+        let description = |has_two_buffers| AcceleratorDescription {
             block: BLOCK,
-            memory: LOCAL,
+            memory: memory_of(has_two_buffers),
             time: COMPUTE,
             cycle: 1_000_000,
+            has_two_buffers,
         };
-        let tile = |(n, logic)| {
-            let tile = AcceleratorTile::new(unit(n + 1), description, logic).unwrap();
-            Box::new(tile) as Box<dyn Device>
+        let tile = |(n, (logic, two))| {
+            let tile = AcceleratorTile::new(unit(n + 1), description(two), logic).unwrap();
+            (Box::new(tile) as Box<dyn Device>, memory_of(two))
         };
         Self::with_tiles(logics.into_iter().enumerate().map(tile).collect())
     }
 
-    /// These tiles, from tile 1 on.
-    pub fn with_tiles(accelerators: Vec<Box<dyn Device>>) -> Self {
-        let tiles = accelerators.len() + 1;
+    /// These tiles, from tile 1 on, with so many bytes of memory each.
+    pub fn with_tiles(all: Vec<(Box<dyn Device>, u64)>) -> Self {
+        let tiles = all.len() + 1;
         let linked = (0..tiles as u16).collect();
-        let mut arounds = vec![Mock::with_memory(0, LOCAL as usize); tiles];
-        arounds[0] = Mock::with_memory(MEMORY, MEMORY_SIZE);
+        let mut arounds = vec![Mock::with_memory(MEMORY, MEMORY_SIZE)];
+        let local = |&(_, size): &(_, u64)| Mock::with_memory(0, size as usize);
+        arounds.extend(all.iter().map(local));
         arounds
             .iter_mut()
             .for_each(|around| around.tiles.clone_from(&linked));
         let mut world = Self {
             root: Dtu::new(unit(0)).unwrap(),
-            accelerators,
+            accelerators: all.into_iter().map(|(tile, _)| tile).collect(),
             arounds,
             links: Links::new(LATENCY, BYTE),
         };
@@ -119,14 +127,18 @@ impl World {
                 size: u64::MAX,
             };
             world.set_own(MEMORIES + tile, Endpoint::Memory(memory));
-            let answers = ReceiveEndpoint::new(ACTIVITY, ANSWERS_BUFFER, LOG2_SLOT, ANSWERS_SLOTS);
-            world.set_up(tile, ANSWERS, Endpoint::Receive(answers));
-            let requests =
-                ReceiveEndpoint::new(ACTIVITY, REQUESTS_BUFFER, LOG2_SLOT, REQUESTS_SLOTS);
-            world.set_up(tile, REQUESTS, Endpoint::Receive(requests));
+            world.empty_buffers(tile);
             world.set_registers(tile, dtu::current(0), &[ACTIVITY.into()]);
         }
         world
+    }
+
+    /// Sets up the endpoints of a tile that receive messages: there are none then.
+    pub fn empty_buffers(&mut self, tile: u16) {
+        let answers = ReceiveEndpoint::new(ACTIVITY, ANSWERS_BUFFER, LOG2_SLOT, ANSWERS_SLOTS);
+        self.set_up(tile, ANSWERS, Endpoint::Receive(answers));
+        let requests = ReceiveEndpoint::new(ACTIVITY, REQUESTS_BUFFER, LOG2_SLOT, REQUESTS_SLOTS);
+        self.set_up(tile, REQUESTS, Endpoint::Receive(requests));
     }
 
     /// Input comes from the root, in a file at an address, or from whoever writes it.
@@ -167,11 +179,18 @@ impl World {
                     most_credits: 1,
                     log2_message: LOG2_SLOT,
                 };
-                (Endpoint::Send(send), memory(next, 0, BLOCK))
+                // Buffers are the first half of the memory.
+                let buffers = self.arounds[usize::from(next)].memory.len() as u64 / 2;
+                (Endpoint::Send(send), memory(next, 0, buffers))
             }
         };
         self.set_up(tile, OUTPUT_REQUESTS, requests);
         self.set_up(tile, OUTPUT_DATA, data);
+    }
+
+    /// The root is told of the end of an activity, with this label.
+    pub fn tell_root(&mut self, tile: u16, label: u16) {
+        self.set_up(tile, accelerator::ROOT, to_root(label));
     }
 
     pub fn control(&mut self, tile: u16, control: Control) {
@@ -268,6 +287,14 @@ impl World {
                 return None;
             }
         }
+        self.asked_now()
+    }
+
+    /// The request to the root that is there.
+    pub fn asked_now(&mut self) -> Option<Asked> {
+        if self.read(dtu::EVENTS) == 0 {
+            return None;
+        }
         let at = self
             .command(CommandWord::new(Command::Fetch, SERVES), 0, 0, 0)
             .unwrap();
@@ -305,6 +332,11 @@ impl World {
         self.collect();
         true
     }
+}
+
+/// Bytes of an accelerator's local memory.
+pub fn memory_of(has_two_buffers: bool) -> u64 {
+    LOCAL << u32::from(has_two_buffers)
 }
 
 /// An endpoint to the root's software, which knows the sender by the label.

@@ -150,6 +150,16 @@ impl<'b> Encoder<'b> {
         self.event(Tag::State, false, Some(time), |out| out.number(id.into()))
     }
 
+    /// At `time` a message of this name has come to the tile of a machine, which thread `from` had sent
+    /// `under_way` picoseconds before.
+    pub fn message(&mut self, time: u64, from: u32, under_way: u64, id: u32) -> bool {
+        self.event(Tag::Message, false, Some(time), |out| {
+            out.number(from.into());
+            out.number(under_way);
+            out.number(id.into());
+        })
+    }
+
     /// The thread runs on `side` in the functions of `stack`, innermost first. The sample stands
     /// for `weight` femtoseconds, and for `staying` where nothing migrates.
     pub fn sample(

@@ -18,6 +18,7 @@ pub(super) enum Tag {
     Sample = 8,
     State = 9,
     Way = 10,
+    Message = 11,
 }
 
 impl Tag {
@@ -37,12 +38,19 @@ impl Tag {
             8 => Self::Sample,
             9 => Self::State,
             10 => Self::Way,
+            11 => Self::Message,
             _ => return None,
         };
         let flag = byte & FLAG != 0;
         let may = !matches!(
             tag,
-            Self::ThreadStart | Self::ThreadEnd | Self::Name | Self::Wait | Self::State | Self::Way
+            Self::ThreadStart
+                | Self::ThreadEnd
+                | Self::Name
+                | Self::Wait
+                | Self::State
+                | Self::Way
+                | Self::Message
         );
         (may || !flag).then_some((tag, flag))
     }
@@ -133,6 +141,15 @@ pub enum What<'a> {
         duration: u64,
         /// The hart that the thread's code executes on from then on; `None`: the thread comes to the host.
         hart: Option<u32>,
+    },
+    /// A message has come to a tile of a machine.
+    Message {
+        /// The number of the sender's thread.
+        from: u32,
+        /// Picoseconds since it was sent.
+        under_way: u64,
+        /// The number of the message's name.
+        id: u32,
     },
     /// The hart of a machine is in another state.
     State {
@@ -232,6 +249,11 @@ pub(super) fn read<'a>(source: &mut Source<'a>, time: u64) -> Result<Event<'a>, 
             value: source.number()?,
         },
         Tag::State => What::State { id: source.id()? },
+        Tag::Message => What::Message {
+            from: source.id()?,
+            under_way: source.number()?,
+            id: source.id()?,
+        },
         Tag::Way => What::Way {
             duration: source.number()?,
             hart: source.id()?.checked_sub(1),

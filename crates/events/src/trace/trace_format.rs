@@ -1,9 +1,9 @@
 //! The format of a trace: its version, its limits, kinds of blocks, and why bytes are no trace.
 
 /// Version of the format that this crate writes and reads.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
-/// The oldest version that this crate reads. It has no states, and version 3 no ways.
+/// The oldest version that this crate reads. It has no states, version 3 no ways, and version 4 no messages.
 pub(super) const OLDEST: u16 = 2;
 
 /// How each block begins.

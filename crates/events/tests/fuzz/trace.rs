@@ -162,6 +162,11 @@ pub fn encode(encoder: &mut Encoder<'_>, time: u64, what: What<'_>) -> bool {
         What::Wait { duration, core } => encoder.wait(time, duration, core),
         What::Way { duration, hart } => encoder.way(time, duration, hart),
         What::Counter { scope, id, value } => encoder.counter(time, scope, id, value),
+        What::Message {
+            from,
+            under_way,
+            id,
+        } => encoder.message(time, from, under_way, id),
         What::State { id } => encoder.state(time, id),
         What::Sample {
             side,

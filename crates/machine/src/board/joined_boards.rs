@@ -48,6 +48,7 @@ pub(crate) fn advance(boards: &[Board], time: Time) {
             let packet = wiring.go_on(token);
             let to = packet.as_ref().and_then(|p| boards.get(usize::from(p.to)));
             if let (Some(packet), Some(board)) = (packet, to) {
+                wiring.message_arrives(token, &packet, boards);
                 board.arrive(packet);
             }
         } else if let Some(board) = boards.get(tile) {

@@ -3,7 +3,7 @@
 //! order in which they were scheduled.
 use std::cell::{Cell, RefCell};
 
-use flick_device::dtu::Packet;
+use flick_device::dtu::{Packet, PacketKind};
 use flick_device::{Finish, Time};
 use flick_sim::EventQueue;
 use flick_timing::faults::{PacketChoice, PacketFault};
@@ -11,6 +11,7 @@ use flick_timing::memory_system::END_OF_TIME;
 use flick_timing::network::LinkCounts;
 
 use super::Target;
+use super::tile_log::TileLog;
 use crate::network::Packets;
 
 /// The tile, the device, and its token.
@@ -30,6 +31,8 @@ pub struct Wiring {
     pub(super) is_retimed: Cell<bool>,
     pub(super) state: RefCell<State>,
     pub(super) packets: RefCell<Packets>,
+    /// `None`: nobody traces.
+    pub(super) log: RefCell<Option<TileLog>>,
 }
 
 /// What devices have asked for.
@@ -106,10 +109,14 @@ impl Wiring {
 
     /// A packet leaves a tile. False: no link leads to its receiver.
     pub(super) fn send(&self, from: usize, packet: Packet) -> bool {
+        let is_message = matches!(packet.kind, PacketKind::Message(..));
         let Some(tokens) = self.packets.borrow_mut().send(from, packet) else {
             return false;
         };
         for (token, later) in tokens.into_iter().flatten() {
+            if is_message {
+                self.message_leaves(token);
+            }
             // The sender's router, or its own unit.
             let at = self.now.get().saturating_add(later);
             self.schedule((from, Target::Packet, token), at);

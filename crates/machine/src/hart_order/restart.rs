@@ -38,6 +38,7 @@ impl Machine<'_> {
         self.set_mode(false);
         self.order = None;
         at_reset.memory.put(self.memories());
+        self.trace_tiles();
         board::reset(self.boards, now);
         for (unit, hart) in self.harts.iter_mut().zip(&at_reset.harts) {
             // The state is of this hart.
@@ -50,6 +51,7 @@ impl Machine<'_> {
         if let Some(view) = &mut self.kernel_view {
             view.restart(&mut self.trace);
         }
+        self.begin_tile_trace();
         self.set_mode(at_reset.is_timed);
         self.at_reset = Some(at_reset);
         true

@@ -60,6 +60,7 @@ impl Watch for Unwatched {
 impl<'m> Machine<'m> {
     /// Runs to the end of a hart's slice, or to a pause, or does what is to be done between slices.
     pub fn turn(&mut self, console: &mut dyn Console, watch: &mut dyn Watch) -> Turn {
+        self.trace_tiles();
         if self.current.is_none()
             && let Err(turn) = self.next(console)
         {

@@ -37,7 +37,7 @@ impl Entry {
     /// The name of the call, or of the exception.
     pub fn name(self) -> String {
         match self {
-            Self::Call(number) => match pages().iter().find(|page| page.call as u64 == number) {
+            Self::Call(number) => match pages().find(|page| page.number == number) {
                 Some(page) => page.name.into(),
                 None => format!("call {number}"),
             },
@@ -358,7 +358,7 @@ impl CallTracker {
         let state = match entry {
             Entry::Interrupt => "is interrupted".into(),
             Entry::Exception(_) => format!("has an exception: {name}"),
-            Entry::Call(call) => match Call::from_number(call).map(Call::place) {
+            Entry::Call(call) => match place_of(call) {
                 None | Some(CallPlace::Caller | CallPlace::Unit) => {
                     format!("calls {name} (its hart)")
                 }
@@ -502,4 +502,10 @@ impl OpenCall {
         }
         call
     }
+}
+
+/// Which hart executes the call of a number.
+fn place_of(call: u64) -> Option<CallPlace> {
+    let page = pages().find(|page| page.number == call);
+    page.map(|page| page.place)
 }

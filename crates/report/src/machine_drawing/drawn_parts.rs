@@ -93,19 +93,23 @@ pub fn drawing(machine: &Machine) -> Drawing {
             groups: of,
         }
     };
+    let missing = machine.missing();
+    let lines: Vec<usize> = missing.iter().map(|missing| missing.line).collect();
     Drawing {
         title: machine.name.clone(),
         description: machine.description.clone(),
         links: machine.links.iter().map(line).collect(),
         tiles: groups
             .iter()
-            .map(|&(first, last)| group(machine, first, last))
+            .map(|&(first, last)| group(machine, &lines, first, last))
             .collect(),
-        missing: machine.missing().iter().map(ToString::to_string).collect(),
+        missing: missing.iter().map(ToString::to_string).collect(),
     }
 }
 
-fn group(machine: &Machine, first: usize, last: usize) -> Group {
+/// `missing`: the lines of parts that cannot run.
+fn group(machine: &Machine, missing: &[usize], first: usize, last: usize) -> Group {
+    let is_missing = |line: usize| line != 0 && missing.contains(&line);
     let tile = &machine.tiles[first];
     let kind = match &tile.kind {
         TileKind::Harts => "harts",
@@ -121,9 +125,12 @@ fn group(machine: &Machine, first: usize, last: usize) -> Group {
     };
     let mut upper = harts(machine, tile);
     match &tile.kind {
-        TileKind::Accelerator(part) => upper.push(accelerator(part)),
+        TileKind::Accelerator(part) => upper.push(Item {
+            is_missing: is_missing(part.line),
+            ..accelerator(part)
+        }),
         TileKind::Host(host) => upper.push(Item {
-            is_missing: true,
+            is_missing: is_missing(host.line),
             ..item(
                 Kind::Hart,
                 format!("host cores 0 to {}", host.cores.saturating_sub(1)),
@@ -140,10 +147,7 @@ fn group(machine: &Machine, first: usize, last: usize) -> Group {
         let opcodes = unit.opcodes.iter().map(|code| format!("{code:#04x}"));
         let opcodes: Vec<String> = opcodes.collect();
         let details = vec![format!("opcodes {}", opcodes.join(", "))];
-        upper.push(Item {
-            is_missing: true,
-            ..item(Kind::Unit, format!("unit {}", unit.name), details)
-        });
+        upper.push(item(Kind::Unit, format!("unit {}", unit.name), details));
     }
     let mut lower: Vec<(u64, Item)> = Vec::new();
     lower.extend(
@@ -163,11 +167,7 @@ fn group(machine: &Machine, first: usize, last: usize) -> Group {
             ),
             format!("{} a command, {}", cycles(dtu.cycles), clock(dtu.period)),
         ];
-        let part = Item {
-            is_missing: true,
-            ..item(Kind::Unit, "DTU", details)
-        };
-        lower.push((dtu.base, part));
+        lower.push((dtu.base, item(Kind::Unit, "DTU", details)));
     }
     lower.sort_by_key(|(base, _)| *base);
     let is_shared = tile.harts.len() > 1;
@@ -371,17 +371,17 @@ fn accelerator(part: &Accelerator) -> Item {
         format!("{kind} of {}", size(part.block)),
         format!("{} each, {}", cycles(part.cycles), clock(part.period)),
     ];
+    if part.buffers != 1 {
+        details.push(format!("{} buffers", part.buffers));
+    }
     details.extend(part.cache.map(|level| format!("L1: {}", cache(&level))));
     let library = part.library.as_ref();
     details.extend(library.map(|path| format!("of {}", path.display())));
-    Item {
-        is_missing: !part.can_run(),
-        ..item(
-            Kind::Unit,
-            format!("accelerator {}", part.function),
-            details,
-        )
-    }
+    item(
+        Kind::Unit,
+        format!("accelerator {}", part.function),
+        details,
+    )
 }
 
 fn link_details(link: &Link, tiles: &[Tile]) -> String {

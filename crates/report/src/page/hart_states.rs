@@ -1,5 +1,5 @@
-//! The picture of a machine's run: which privilege each hart has over time, and how often it is in which
-//! state.
+//! The picture of a machine's run: which privilege each hart has over time, what each accelerator does, and how
+//! often they are in which state.
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -11,12 +11,20 @@ use super::page_figures::time;
 use super::page_names::escape;
 use crate::timeline::{self, Span, Step};
 
-/// Kinds of states by how their names begin, those of harts and those of the kernel's threads; the classes
-/// of their colours, from the bottom up.
+/// Kinds of states by how their names begin, those of harts, of the kernel's threads and of accelerators; the
+/// classes of their colours, from the bottom up.
 const KINDS: [(&[&str], &str, &str); 4] = [
-    (&["U", "runs"], "nxp", "user"),
-    (&["S"], "host", "supervisor"),
-    (&["M", "calls", "has an", "is interrupted"], "x", "machine"),
+    (&["U", "runs", "computes"], "nxp", "user, or computes"),
+    (
+        &["S", "reads", "writes"],
+        "host",
+        "supervisor, or moves data",
+    ),
+    (
+        &["M", "calls", "has an", "is interrupted", "asks"],
+        "x",
+        "machine, or asks",
+    ),
     (&["waits", "ready", "has ended"], "wait", "waits"),
 ];
 /// Rows of the table of states.
@@ -65,6 +73,10 @@ pub fn write(page: &mut String, process: &Process<'_>) {
     }
     *page += "</p>\n<div class=\"timeline\">\n";
     for (thread, lanes) in process.threads.iter().zip(&lanes) {
+        // The unit of a tile has messages alone.
+        if lanes.iter().flatten().all(|&share| share == 0.0) {
+            continue;
+        }
         let name = timeline::name_of(thread);
         let _ = write!(
             page,

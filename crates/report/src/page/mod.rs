@@ -7,6 +7,7 @@ mod flame;
 mod hart_states;
 mod hart_table;
 mod head;
+mod message_table;
 mod overview;
 mod page_figures;
 mod page_names;
@@ -62,6 +63,7 @@ fn section(page: &mut String, process: &Process<'_>, demangle: Demangle) {
         head::title(page, process);
         *page += "</header>\n";
         hart_states::write(page, process);
+        message_table::write(page, process);
         *page += "</main>\n";
         return;
     }

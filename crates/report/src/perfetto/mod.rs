@@ -1,9 +1,10 @@
 //! A trace for Perfetto (https://ui.perfetto.dev): two tracks for each thread, one a side, with a
 //! slice for each function that was crossed to and one for each crossing, in its parts; arrows
-//! where a thread leaves one track for the other, or wakes another thread; a track for each counter.
+//! where a thread leaves one track for the other, wakes another thread, or sends a message; a track for each counter.
 //!
 //! Perfetto's clock has nanoseconds. Slices begin and end at whole ones, rounded down, so that they
 //! still nest; the picoseconds of a crossing are among its arguments.
+mod message_arrows;
 mod proto;
 mod tracks;
 mod wake_ups;

@@ -268,6 +268,31 @@ fn wake_ups() {
 }
 
 #[test]
+fn messages_are_arrows() {
+    let root = |e: &mut Encoder<'_>| {
+        e.thread_start(0, b"main")
+            && e.state(0, 13)
+            && e.message(9_000_000, 2, 2_000_000, 12)
+            // Nobody knows the sender of this one.
+            && e.message(9_500_000, 77, 1, 12)
+            && e.thread_end(20_000_000)
+    };
+    let tile =
+        |e: &mut Encoder<'_>| e.thread_start(0, b"fft") && e.message(8_000_000, 1, 5_000_000, 12);
+    let seen = see(&[&root, &tile]);
+    let tile = "fft (2): messages";
+    let (asks, asked) = (
+        seen.find(tile, "calls to main")[0],
+        seen.find("main: messages", "calls of fft (2)")[0],
+    );
+    assert_eq!((asks.begin, asked.begin), (7_000, 9_000));
+    assert_eq!(asks.flows, asked.terminating);
+    assert_eq!(seen.times(tile, "calls of main"), [(8_000, 8_000, 0)]);
+    let all = seen.slices.iter().flat_map(|slice| &slice.flows);
+    assert_eq!(all.count(), 2);
+}
+
+#[test]
 fn nothing() {
     assert_eq!(see(&[]).tracks.len(), 1);
     let seen = see(&[&|_| true, &|e| e.thread_start(0, b"")]);

@@ -4,6 +4,7 @@ use std::io;
 
 use flick_events::trace::{IDLE, Name, Parts, Process, Scope, Side, Thread};
 
+use super::message_arrows;
 use super::proto::{
     ChildOrdering, DebugAnnotation, EventType, ProcessDescriptor, TrackDescriptor, TrackEvent,
 };
@@ -58,7 +59,7 @@ pub fn process(process: &Process<'_>, writer: &mut Writer<'_>) -> io::Result<()>
         };
         tracks.thread(thread, &mut counters)?;
     }
-    Ok(())
+    message_arrows::write(process, track, writer)
 }
 
 /// Tracks of counters, by thread (`None` for the process's) and number.

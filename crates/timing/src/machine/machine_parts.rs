@@ -372,6 +372,9 @@ pub struct Accelerator {
     pub block: u64,
     /// Cycles of a block or of a step.
     pub cycles: f64,
+    /// Blocks that the local memory has room for: 1, or 2 of a stream, of which one is computed while the other is
+    /// moved.
+    pub buffers: u32,
     /// Femtoseconds of a cycle.
     pub period: f64,
     /// Its cache. One without a cache has a scratchpad, which is a memory of the tile.

@@ -159,6 +159,12 @@ fn everything_is_read() {
     let link = &machine.links[0];
     assert_eq!((link.topology, link.tiles.len()), (Topology::Mesh(3), 3));
     assert_eq!(link.hops(0, 2), 2);
+    let buffers = |machine: &Machine| match &machine.tiles[1].kind {
+        super::TileKind::Accelerator(part) => part.buffers,
+        _ => 0,
+    };
+    let two = parse(GOOD, &["tile.fft.accelerator.buffers=2"]).unwrap();
+    assert_eq!((buffers(&machine), buffers(&two)), (1, 2));
     // Accelerators of streams run, and those of requests with a known function.
     assert_eq!(machine.missing(), []);
     let requests = parse(&GOOD.replace("\"stream\"", "\"request\""), &[]).unwrap();
@@ -357,6 +363,16 @@ fn messages_name_what_is_wrong_and_what_to_do() {
             "cycles = 5856",
             "",
             &["`tile.accelerator.cycles` is missing"],
+        ),
+        (
+            "cycles = 5856",
+            "cycles = 5856\nbuffers = 3",
+            &["not in the range 1 to 2"],
+        ),
+        (
+            "kind = \"stream\"",
+            "kind = \"request\"\nbuffers = 2",
+            &["has no buffers", "kind = \"stream\""],
         ),
         (
             "timebase = \"10 MHz\"",

@@ -409,9 +409,14 @@ fn accelerator(mut table: Table<'_>, clock: Option<f64>) -> Result<Accelerator, 
         is_stream,
         block: table.quantity("block", &SIZE)? as u64,
         cycles: table.number("cycles", (0.0, 1e9))?,
+        buffers: table.count_or("buffers", (1, 2), 1)? as u32,
         period: period(&mut table, clock)?,
         cache: table.table_if("cache")?.map(cache).transpose()?,
     };
+    if accelerator.buffers != 1 && !accelerator.is_stream {
+        let why = "an accelerator of requests has no buffers";
+        return Err(table.error("buffers", why, "leave it away, or use kind = \"stream\""));
+    }
     table.end_with_source()?;
     Ok(accelerator)
 }

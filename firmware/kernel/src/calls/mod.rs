@@ -16,6 +16,8 @@ mod thread_sleep;
 mod thread_state;
 mod thread_wait_on;
 
+#[cfg(feature = "root")]
+use flick_abi::card::RootCall;
 use flick_abi::card::{Call, Error, PAGE, rights};
 #[cfg(feature = "host")]
 use flick_kernel_core::lines::AWAY;
@@ -92,6 +94,12 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         (None, VECTORS) => return first_vector(kernel, caller, a0),
         (None, HAS_ENDED) => return kernel.has_ended(caller),
         (None, BROKEN) => return broken(kernel, caller, arguments),
+        #[cfg(feature = "root")]
+        (None, _) => {
+            let call = RootCall::from_number(called).ok_or(Error::NoCall)?;
+            return kernel.root_call(caller, call, arguments);
+        }
+        #[cfg(not(feature = "root"))]
         (None, _) => return Err(Error::NoCall),
     };
     match call {

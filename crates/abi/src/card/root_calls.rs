@@ -1,0 +1,136 @@
+//! The table of calls of the root role (`docs/root.md`). Their numbers are behind those of other kernel calls.
+use super::call_table::calls;
+
+calls! {
+    /// A call of the root role, by its number.
+    RootCall;
+    TileFind = 80, "tile_find", Kernel;
+        "name": "the address of a name, or 0", "size": "its bytes, up to 32; 0: a tile of memory",
+        "from": "the first tile that is looked at";
+        "the tile; the endpoints of its unit";
+        NotFound: "there is no such tile behind", Invalid: "the size", BadAddress: "the caller cannot load the name",
+        NoCall: "the kernel is no root";
+        "Finds a tile without harts: one whose accelerator computes what has this name, or one of memory."
+    TileMemory = 81, "tile_memory", Kernel;
+        "tile": "a tile of memory", "size": "bytes, up to 16 MiB";
+        "a capability";
+        NotFound: "there is no such tile", Invalid: "the size", NoMemory: "its memory is used up, or there is \
+        no place for a capability", NoCall: "the kernel is no root";
+        "Takes memory of a tile, which is 0. It is free again when the capability is revoked."
+    CapabilityNarrow = 82, "capability_narrow", Kernel;
+        "capability": "of memory", "offset": "in it", "size": "bytes", "rights": "1 to read, 2 to write, 3";
+        "a capability";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of memory, or the range is not in it",
+        NotPermitted: "it has not these rights", NoMemory: "there is no place for a capability",
+        NoCall: "the kernel is no root";
+        "Makes a capability for a part of the memory, or with fewer rights."
+    CapabilityGive = 83, "capability_give", Kernel;
+        "capability": "of the caller's process", "process": "its parent, or a child";
+        "the number of the other's capability";
+        NotFound: "there is no such capability, or no such process", Invalid: "it cannot be given away",
+        NoMemory: "there is no place for a capability", NoCall: "the kernel is no root";
+        "Makes a capability of the same right for another process."
+    CapabilityRevoke = 84, "capability_revoke", Kernel;
+        "capability": "of the caller's process"; "0";
+        NotFound: "the caller's process has no such capability", NoCall: "the kernel is no root";
+        "Takes a capability away, with all that were derived from it, in all processes. Endpoints \
+         that were set up by them are of no use any more. A process's capabilities go with it."
+    TileLoad = 85, "tile_load", Kernel;
+        "memory": "a capability", "offset": "in it", "buffer": "an address", "size": "bytes, up to 64 KiB";
+        "0";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of memory, or the range is not in it",
+        NotPermitted: "it is not for reading", BadAddress: "the caller cannot store there",
+        Failed: "the tile does not answer", NoCall: "the kernel is no root, or its tile's caches are not coherent";
+        "Copies from memory of a tile to the caller's."
+    TileStore = 86, "tile_store", Kernel;
+        "memory": "a capability", "offset": "in it", "data": "an address", "size": "bytes, up to 64 KiB";
+        "0";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of memory, or the range is not in it",
+        NotPermitted: "it is not for writing", BadAddress: "the caller cannot load from there",
+        Failed: "the tile does not answer", NoCall: "the kernel is no root, or its tile's caches are not coherent";
+        "Copies from the caller's memory to that of a tile."
+    GateCreate = 87, "gate_create", Kernel;
+        ; "a capability"; NoMemory: "endpoints, memory, or places for capabilities are used up",
+        NoCall: "the kernel is no root";
+        "Makes a gate, by which the caller's process receives messages of up to 120 bytes. It has 16 slots."
+    GateSender = 88, "gate_sender", Kernel;
+        "gate": "a capability", "label": "what its messages carry", "credits": "from 1 to 16";
+        "a capability";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of a gate, or the credits",
+        NoMemory: "there is no place for a capability", NoCall: "the kernel is no root";
+        "Makes a capability to send messages to the gate, of which so many may be unanswered."
+    GateReceive = 89, "gate_receive", Kernel;
+        "gate": "of the caller's process", "buffer": "the address of 120 bytes, a multiple of 8",
+        "until": "a value of `time`";
+        "the slot of the message (7:0), and its bytes above; the sender's label";
+        NotFound: "the caller's process has no such gate, or it was revoked", Invalid: "it is not of a gate",
+        BadAddress: "the caller cannot store a message there", TimedOut: "no message came in time",
+        NoCall: "the kernel is no root";
+        "Takes the oldest message of a gate, or waits for one. Its slot is in use until the answer."
+    GateAnswer = 90, "gate_answer", Kernel;
+        "gate": "of the caller's process", "slot": "of the message", "message": "the address of the answer, a multiple of 8",
+        "size": "its bytes, a multiple of 8 up to 120";
+        "0";
+        NotFound: "the caller's process has no such gate", Invalid: "it is not of a gate, or the slot or size",
+        BadAddress: "the caller cannot load the message", Dead: "the sender is gone",
+        NoCall: "the kernel is no root";
+        "Answers a message, and frees its slot."
+    GateCall = 91, "gate_call", Kernel;
+        "sender": "a capability of `gate_sender`", "message": "the address of a message, a multiple of 8",
+        "size": "its bytes, a multiple of 8 up to 120", "answer": "the address of 120 bytes, a multiple of 8",
+        "until": "a value of `time`";
+        "the bytes of the answer";
+        NotFound: "the caller's process has no such capability", Invalid: "it is none to send, or the size",
+        BadAddress: "the caller cannot load the message, or store the answer", Again: "the gate is full, or 16 calls wait",
+        Dead: "the gate is gone", TimedOut: "no answer came in time", NoCall: "the kernel is no root";
+        "Sends a message and waits for its answer."
+    ActivityCreate = 92, "activity_create", Kernel;
+        "tile": "of an accelerator"; "a capability";
+        NotFound: "there is no such tile", Busy: "it has an activity", NoMemory: "there is no place for an activity",
+        NoCall: "the kernel is no root";
+        "Makes an activity of an accelerator. It ends when the capability is revoked."
+    ActivityEndpoint = 93, "activity_endpoint", Kernel;
+        "activity": "a capability", "endpoint": "the accelerator's", "capability": "to send, or of memory";
+        "0";
+        NotFound: "the caller's process has no such capability", Invalid: "they are not of these kinds, or the endpoint",
+        NoMemory: "there is no place for a capability", Failed: "the tile does not answer", NoCall: "the kernel is no root";
+        "Sets an endpoint of an activity up. It is of no use any more when the capability is revoked."
+    ActivityGate = 94, "activity_gate", Kernel;
+        "activity": "a capability"; "a capability";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity",
+        NoMemory: "there is no place for a capability", NoCall: "the kernel is no root";
+        "Makes a capability for the gate of an accelerator, from which `gate_sender` derives those to send."
+    ActivityMemory = 95, "activity_memory", Kernel;
+        "activity": "a capability"; "a capability";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity",
+        NoMemory: "there is no place for a capability", NoCall: "the kernel is no root";
+        "Makes a capability for the local memory of an accelerator."
+    ActivityStart = 96, "activity_start", Kernel;
+        "activity": "a capability", "input": "0: it asks for its input; 1: others write it";
+        "0";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity, or the input",
+        Busy: "it has started", Failed: "the tile does not answer", NoCall: "the kernel is no root";
+        "Starts an accelerator."
+    ActivityWait = 97, "activity_wait", Kernel;
+        "activity": "a capability", "until": "a value of `time`";
+        "3: it has ended, 4: with an error; the error";
+        NotFound: "the caller's process has no such capability, or it was revoked", Invalid: "it is not of an activity",
+        TimedOut: "it has not ended in time", NoCall: "the kernel is no root";
+        "Waits for the end of an accelerator's activity."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_of_calls() {
+        for page in PAGES {
+            assert_eq!(
+                RootCall::from_number(page.number).map(|call| call as u64),
+                Some(page.number)
+            );
+        }
+        assert_eq!(RootCall::from_number(79), None);
+    }
+}

@@ -1,0 +1,348 @@
+//! Capabilities: rights of processes to objects of the root kernel, in a tree by derivation (M3x, section 3.3).
+//! If a capability is revoked, all that were derived from it go with it.
+
+/// The place of a capability in the table.
+pub type Place = u16;
+
+const NOBODY: Place = Place::MAX;
+
+/// Processes have numbers below this one.
+pub const OWNERS: usize = 64;
+
+/// A place in the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<T> {
+    /// `None`: the place is free.
+    object: Option<T>,
+    /// The process that has it.
+    owner: u16,
+    /// How often the place was used.
+    uses: u16,
+    parent: Place,
+    /// The child that was derived last.
+    child: Place,
+    /// Its neighbours among its parent's children. Of a free place, `next` is the next free one.
+    next: Place,
+    previous: Place,
+}
+
+impl<T> Entry<T> {
+    /// A free place.
+    pub const FREE: Self = Self {
+        object: None,
+        owner: 0,
+        uses: 0,
+        parent: NOBODY,
+        child: NOBODY,
+        next: NOBODY,
+        previous: NOBODY,
+    };
+}
+
+/// The capabilities of all processes.
+#[derive(Debug)]
+pub struct Capabilities<'a, T> {
+    entries: &'a mut [Entry<T>],
+    free: Place,
+    used: usize,
+    counts: [u16; OWNERS],
+    /// The most that a process may have.
+    quota: usize,
+}
+
+impl<T> Default for Capabilities<'_, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Capabilities<'_, T> {
+    /// No place.
+    pub const fn new() -> Self {
+        Self {
+            entries: &mut [],
+            free: NOBODY,
+            used: 0,
+            counts: [0; OWNERS],
+            quota: 0,
+        }
+    }
+}
+
+impl<'a, T: Copy> Capabilities<'a, T> {
+    /// Capabilities at these places, of which a process may have so many. At most 65,535 places are used.
+    pub fn with_entries(entries: &'a mut [Entry<T>], quota: usize) -> Self {
+        let count = entries.len().min(usize::from(NOBODY));
+        let entries = &mut entries[..count];
+        for (n, entry) in entries.iter_mut().enumerate() {
+            let next = if n + 1 == count {
+                NOBODY
+            } else {
+                n as Place + 1
+            };
+            *entry = Entry {
+                next,
+                ..Entry::FREE
+            };
+        }
+        Self {
+            free: if count == 0 { NOBODY } else { 0 },
+            entries,
+            used: 0,
+            counts: [0; OWNERS],
+            quota,
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.used
+    }
+
+    fn entry(&self, place: Place) -> Option<&Entry<T>> {
+        self.entries.get(usize::from(place))
+    }
+
+    fn change(&mut self, place: Place, f: impl FnOnce(&mut Entry<T>)) {
+        if let Some(entry) = self.entries.get_mut(usize::from(place)) {
+            f(entry);
+        }
+    }
+
+    /// A capability for a process, derived from another one. `None`: the table is full, or the process has as
+    /// many as it may.
+    pub fn add(&mut self, owner: u16, object: T, parent: Option<Place>) -> Option<Place> {
+        let place = self.free;
+        let free = self.entry(place)?.next;
+        let count = self.counts.get_mut(usize::from(owner))?;
+        if usize::from(*count) >= self.quota {
+            return None;
+        }
+        *count += 1;
+        let parent = parent.unwrap_or(NOBODY);
+        let sibling = self.entry(parent).map_or(NOBODY, |entry| entry.child);
+        self.free = free;
+        self.used += 1;
+        self.change(place, |entry| {
+            *entry = Entry {
+                object: Some(object),
+                owner,
+                // Numbers are positive in 32 bits.
+                uses: entry.uses.wrapping_add(1) & 0x7fff,
+                parent,
+                child: NOBODY,
+                next: sibling,
+                previous: NOBODY,
+            };
+        });
+        self.change(sibling, |entry| entry.previous = place);
+        self.change(parent, |entry| entry.child = place);
+        Some(place)
+    }
+
+    /// The number by which the owner names it: an old number is of no capability.
+    pub fn number(&self, place: Place) -> u64 {
+        let uses = self.entry(place).map_or(0, |entry| entry.uses);
+        u64::from(place) | u64::from(uses) << 16
+    }
+
+    /// A process's capability of this number, and its object.
+    pub fn find(&self, owner: u16, number: u64) -> Option<(Place, T)> {
+        let place = number as Place;
+        let entry = self.entry(place)?;
+        let is_it = entry.owner == owner && self.number(place) == number;
+        Some((place, entry.object.filter(|_| is_it)?))
+    }
+
+    /// Its object changes.
+    pub fn set(&mut self, place: Place, object: T) {
+        self.change(place, |entry| {
+            if entry.object.is_some() {
+                entry.object = Some(object);
+            }
+        });
+    }
+
+    /// Takes a capability that has no children out of the table, which is that from which all below `top` are
+    /// reached first. `None`: `top` itself was taken before.
+    fn take_below(&mut self, top: Place) -> Option<(Place, T)> {
+        let mut place = top;
+        while let Some(child) = self.entry(place).map(|entry| entry.child)
+            && child != NOBODY
+        {
+            place = child;
+        }
+        let entry = *self.entry(place)?;
+        let object = entry.object?;
+        self.change(entry.parent, |parent| {
+            if parent.child == place {
+                parent.child = entry.next;
+            }
+        });
+        self.change(entry.previous, |previous| previous.next = entry.next);
+        self.change(entry.next, |next| next.previous = entry.previous);
+        let free = core::mem::replace(&mut self.free, place);
+        self.change(place, |entry| {
+            entry.object = None;
+            (entry.parent, entry.child) = (NOBODY, NOBODY);
+            (entry.previous, entry.next) = (NOBODY, free);
+        });
+        self.used -= 1;
+        self.counts[usize::from(entry.owner)] -= 1;
+        Some((place, object))
+    }
+
+    /// Takes the next capability out of those that go with `top`; `top` itself is the last one. It is called
+    /// until it returns `None`, and whoever does so takes care of each object. Nothing may be added meanwhile.
+    pub fn revoke_next(&mut self, top: Place) -> Option<T> {
+        self.take_below(top).map(|(_, object)| object)
+    }
+
+    /// A capability of a process, at the place `from` or behind it: when the process has ended they are revoked.
+    pub fn any_of(&self, owner: u16, from: Place) -> Option<Place> {
+        let is_its = |entry: &Entry<T>| entry.object.is_some() && entry.owner == owner;
+        let first = usize::from(from);
+        let place = self.entries.get(first..)?.iter().position(is_its)?;
+        Some((first + place) as Place)
+    }
+
+    /// The first object that fits.
+    pub fn find_object(&self, fits: impl Fn(&T) -> bool) -> Option<T> {
+        let mut objects = self.entries.iter().filter_map(|entry| entry.object);
+        objects.find(fits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A capability of the model, which has children by search.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Known {
+        number: u64,
+        owner: u16,
+        object: u32,
+        parent: Option<u64>,
+    }
+
+    fn below(all: &[Known], number: u64) -> Vec<Known> {
+        let mut found: Vec<Known> = all.iter().copied().filter(|k| k.number == number).collect();
+        let mut from = 0;
+        while from < found.len() {
+            let parent = Some(found[from].number);
+            found.extend(all.iter().copied().filter(|known| known.parent == parent));
+            from += 1;
+        }
+        found
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 16) as usize % limit.max(1)
+        }
+    }
+
+    fn revoke(table: &mut Capabilities<'_, u32>, place: Place) -> Vec<u32> {
+        core::iter::from_fn(|| table.revoke_next(place)).collect()
+    }
+
+    #[test]
+    fn random_derivations_and_revocations_are_those_of_a_search() {
+        for seed in 1..40_u64 {
+            let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let mut entries = vec![Entry::FREE; 1 + random.below(60)];
+            let (places, quota) = (entries.len(), 1 + random.below(40));
+            let mut table = Capabilities::with_entries(&mut entries, quota);
+            let mut all: Vec<Known> = vec![];
+            for object in 0..2000_u32 {
+                let owner = random.below(4) as u16;
+                let known = (!all.is_empty()).then(|| all[random.below(all.len())]);
+                match (random.below(8), known) {
+                    (0, Some(known)) => {
+                        let place = table.find(known.owner, known.number).unwrap().0;
+                        let gone = below(&all, known.number);
+                        let mut revoked = revoke(&mut table, place);
+                        assert_eq!(revoked.last(), Some(&known.object), "it goes last");
+                        revoked.sort_unstable();
+                        let mut expected: Vec<u32> = gone.iter().map(|k| k.object).collect();
+                        expected.sort_unstable();
+                        assert_eq!(revoked, expected);
+                        all.retain(|known| !gone.contains(known));
+                        for known in gone {
+                            assert_eq!(table.find(known.owner, known.number), None);
+                        }
+                    }
+                    (_, parent) => {
+                        let parent = parent.filter(|_| random.below(5) != 0);
+                        let at = parent.and_then(|k| table.find(k.owner, k.number));
+                        let added = table.add(owner, object, at.map(|(place, _)| place));
+                        let count = all.iter().filter(|known| known.owner == owner).count();
+                        let has_room = all.len() < places && count < quota;
+                        assert_eq!(added.is_some(), has_room);
+                        if let Some(place) = added {
+                            all.push(Known {
+                                number: table.number(place),
+                                owner,
+                                object,
+                                parent: parent.map(|known| known.number),
+                            });
+                        }
+                    }
+                }
+                assert_eq!(table.count(), all.len());
+                for known in &all {
+                    let found = table.find(known.owner, known.number).map(|(_, o)| o);
+                    assert_eq!(found, Some(known.object));
+                    assert_eq!(table.find(known.owner ^ 1, known.number), None);
+                }
+            }
+            for owner in 0..4 {
+                while let Some(place) = table.any_of(owner, 0) {
+                    assert!(!revoke(&mut table, place).is_empty());
+                }
+            }
+            assert_eq!(table.count(), 0);
+        }
+    }
+
+    #[test]
+    fn ten_thousand_derivations_in_a_row_are_revoked_without_a_stack() {
+        let mut entries = vec![Entry::FREE; 10_001];
+        let mut table = Capabilities::with_entries(&mut entries, usize::MAX);
+        let top = table.add(1, 0, None).unwrap();
+        let mut last = top;
+        for n in 1..=10_000_u32 {
+            last = table.add((n % 7) as u16, n, Some(last)).unwrap();
+        }
+        assert_eq!(table.add(1, 0, Some(last)), None, "it is full");
+        let revoked = revoke(&mut table, top);
+        let expected: Vec<u32> = (0..=10_000).rev().collect();
+        assert_eq!(revoked, expected);
+    }
+
+    #[test]
+    fn hostile_numbers_are_of_nothing() {
+        let mut entries = vec![Entry::FREE; 3];
+        let mut table = Capabilities::with_entries(&mut entries, 3);
+        let place = table.add(1, 7, None).unwrap();
+        let number = table.number(place);
+        for wrong in [
+            number + 1,
+            number + (1 << 16),
+            number | 1 << 40,
+            u64::MAX,
+            0xffff,
+        ] {
+            assert_eq!(table.find(1, wrong), None);
+        }
+        assert_eq!(table.find(1, number), Some((place, 7)));
+        assert_eq!(revoke(&mut table, Place::MAX), []);
+        assert_eq!(Capabilities::<u32>::new().add(0, 0, None), None);
+    }
+}

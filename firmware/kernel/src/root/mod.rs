@@ -1,0 +1,192 @@
+//! The root role (`docs/root.md`): the kernel of one tile sets up the units of tiles without harts, and gives its
+//! programs capabilities for them.
+mod activities;
+mod gates;
+mod memory;
+mod remote;
+mod tile_table;
+
+pub use remote::ENDPOINTS;
+
+use flick_abi::card::{Error, PAGE, RootCall};
+use flick_kernel_core::capabilities::{Capabilities, Entry, Place};
+use flick_kernel_core::flat_tree::FlatTree;
+
+use crate::kernel::{Answer, Caller, Kernel, value};
+use activities::Activities;
+use gates::{Gates, OpenCalls};
+use memory::Memory;
+use tile_table::TileTable;
+
+/// Capabilities take at most this part of the memory behind the kernel.
+const PART_OF_MEMORY: u64 = 32;
+/// A process has at most this part of all capabilities.
+const QUOTA: usize = 4;
+
+/// What a capability is for.
+#[derive(Clone, Copy, Debug)]
+pub enum Object {
+    /// Memory of a tile.
+    Memory(Memory),
+    /// A gate of a process of this tile.
+    Gate(u8),
+    /// The gate of an accelerator.
+    ActivityGate(u8),
+    /// To send messages to a gate.
+    Sender(Sender),
+    /// An activity of an accelerator.
+    Activity(u8),
+    /// An endpoint of an activity that was set up. It is a child of what it was set up by.
+    Endpoint(u8, u8),
+}
+
+/// Where messages go.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender {
+    tile: u16,
+    endpoint: u16,
+    receiver: u16,
+    credits: u16,
+    label: u64,
+}
+
+/// What the root has.
+#[derive(Debug)]
+pub struct Root {
+    /// Tiles without harts.
+    tiles: TileTable,
+    capabilities: Capabilities<'static, Object>,
+    gates: Gates,
+    calls: OpenCalls,
+    activities: Activities,
+}
+
+impl Root {
+    /// Nothing.
+    pub const fn new() -> Self {
+        Self {
+            tiles: TileTable::new(),
+            capabilities: Capabilities::new(),
+            gates: Gates::new(),
+            calls: OpenCalls::new(),
+            activities: Activities::new(),
+        }
+    }
+}
+
+impl Kernel {
+    /// The tile is the root's, if its tree says so.
+    pub fn begin_root(&mut self, tree: FlatTree<'_>) {
+        self.root.tiles.read(tree);
+        let Some(unit) = self.tiles.unit.filter(|_| self.is_root()) else {
+            return;
+        };
+        let memory = (self.map.memory.1 - self.map.memory.0) / PART_OF_MEMORY;
+        let pages = (memory / PAGE).max(1) as usize;
+        if let Some(at) = self.frames.allocate_many(pages) {
+            let count = pages * PAGE as usize / size_of::<Entry<Object>>();
+            let entries = at as *mut Entry<Object>;
+            // SAFETY: these frames are nobody else's, and stay. Each entry is written before the slice is made.
+            let entries = unsafe {
+                for n in 0..count {
+                    entries.add(n).write(Entry::FREE);
+                }
+                core::slice::from_raw_parts_mut(entries, count)
+            };
+            self.root.capabilities = Capabilities::with_entries(entries, count / QUOTA);
+        }
+        unit.listen(0);
+    }
+
+    fn is_root(&self) -> bool {
+        !self.root.tiles.is_empty()
+    }
+
+    /// A capability of the caller's process.
+    fn capability(&self, caller: Caller, number: u64) -> Result<(Place, Object), Error> {
+        let found = self.root.capabilities.find(caller.process, number);
+        found.ok_or(Error::NotFound)
+    }
+
+    /// The caller's process gets a capability.
+    fn grant(&mut self, process: u16, object: Object, parent: Option<Place>) -> Answer {
+        let place = self.root.capabilities.add(process, object, parent);
+        let place = place.ok_or(Error::NoMemory)?;
+        value(self.root.capabilities.number(place))
+    }
+
+    /// Executes a call of the root role.
+    #[inline(never)]
+    pub fn root_call(&mut self, caller: Caller, call: RootCall, arguments: [u64; 6]) -> Answer {
+        let [a0, a1, a2, a3, a4, _] = arguments;
+        if !self.is_root() {
+            return Err(Error::NoCall);
+        }
+        match call {
+            RootCall::TileFind => self.find_tile(caller, (a0, a1), a2),
+            RootCall::TileMemory => self.take_tile_memory(caller, a0, a1),
+            RootCall::CapabilityNarrow => self.narrow_memory(caller, a0, (a1, a2), a3),
+            RootCall::CapabilityGive => self.give(caller, a0, a1),
+            RootCall::CapabilityRevoke => {
+                let (place, _) = self.capability(caller, a0)?;
+                self.revoke(place);
+                value(0)
+            }
+            RootCall::TileLoad => self.load_from_tile(caller, a0, a1, (a2, a3)),
+            RootCall::TileStore => self.store_to_tile(caller, a0, a1, (a2, a3)),
+            RootCall::GateCreate => self.create_gate(caller),
+            RootCall::GateSender => self.derive_sender(caller, a0, a1, a2),
+            RootCall::GateReceive => self.receive(caller, a0, a1, a2),
+            RootCall::GateAnswer => self.answer_message(caller, a0, a1, (a2, a3)),
+            RootCall::GateCall => self.call_gate(caller, a0, (a1, a2), a3, a4),
+            RootCall::ActivityCreate => self.create_activity(caller, a0),
+            RootCall::ActivityEndpoint => self.set_activity_endpoint(caller, a0, a1, a2),
+            RootCall::ActivityGate => self.derive_gate(caller, a0),
+            RootCall::ActivityMemory => self.derive_local_memory(caller, a0),
+            RootCall::ActivityStart => self.start_activity(caller, a0, a1),
+            RootCall::ActivityWait => self.wait_for_activity(caller, a0, a1),
+        }
+    }
+
+    /// A capability like the caller's for its parent, or for a child.
+    fn give(&mut self, caller: Caller, number: u64, process: u64) -> Answer {
+        let (place, object) = self.capability(caller, number)?;
+        let parent = self.processes[caller.process].parent;
+        let parent = parent.filter(|&parent| self.processes.number(parent) == process);
+        let to = parent.or_else(|| self.processes.child(caller.process, process));
+        let to =
+            to.filter(|&to| self.processes[to].tables.is_some() && !self.processes[to].is_ending);
+        let to = to.ok_or(Error::NotFound)?;
+        // A process receives by its own gates alone, and an endpoint is no right.
+        if matches!(object, Object::Gate(_) | Object::Endpoint(..)) {
+            return Err(Error::Invalid);
+        }
+        let object = match object {
+            // Its memory is free again with the first one.
+            Object::Memory(memory) => Object::Memory(memory.part()),
+            object => object,
+        };
+        self.grant(to, object, Some(place))
+    }
+
+    /// Takes a capability away, and all that were derived from it.
+    fn revoke(&mut self, place: Place) {
+        while let Some(object) = self.root.capabilities.revoke_next(place) {
+            match object {
+                Object::Gate(gate) => self.remove_gate(gate),
+                Object::Activity(activity) => self.end_activity(activity),
+                Object::Endpoint(activity, endpoint) => self.clear_endpoint(activity, endpoint),
+                Object::Memory(_) | Object::ActivityGate(_) | Object::Sender(_) => {}
+            }
+        }
+    }
+
+    /// A process is over.
+    pub fn revoke_all(&mut self, process: u16) {
+        let mut from = 0;
+        while let Some(place) = self.root.capabilities.any_of(process, from) {
+            self.revoke(place);
+            from = place;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Registers and memory of other tiles, as the root reaches them by its unit.
+use flick_abi::dtu::{
+    self, Command, CommandWord, Endpoint, Identity, MemoryEndpoint, RegisterEndpoint,
+};
+
+use crate::dtu::{KERNEL, Unit};
+
+/// Endpoints of the root: they are the last ones of its unit.
+pub const ENDPOINTS: u16 = 3;
+
+/// What is an error of another tile.
+#[derive(Clone, Copy, Debug)]
+pub struct NoAnswer;
+
+impl From<dtu::Error> for NoAnswer {
+    fn from(_: dtu::Error) -> Self {
+        Self
+    }
+}
+
+impl From<NoAnswer> for flick_abi::card::Error {
+    fn from(_: NoAnswer) -> Self {
+        Self::Failed
+    }
+}
+
+impl Unit {
+    fn last_endpoint(&self, n: u16) -> u16 {
+        Identity::from_bits(self.get(dtu::IDENTITY)).endpoints - ENDPOINTS + n
+    }
+
+    /// The endpoint by which the kernel sends messages of programs.
+    pub fn root_sender(&self) -> u16 {
+        self.last_endpoint(2)
+    }
+
+    /// Writes registers of the unit of a tile, or of its accelerator.
+    pub fn write_registers(&self, tile: u16, offset: u64, words: &[u64]) -> Result<(), NoAnswer> {
+        let endpoint = self.registers_of(tile);
+        self.move_data(
+            Command::Write,
+            endpoint,
+            (words.as_ptr().addr() as u64, offset),
+            size_of_val(words) as u64,
+        )
+    }
+
+    fn registers_of(&self, tile: u16) -> u16 {
+        let number = self.last_endpoint(0);
+        let activity = KERNEL;
+        self.set_up(
+            number,
+            Endpoint::Registers(RegisterEndpoint { activity, tile }),
+        );
+        number
+    }
+
+    /// Copies between memory of the kernel's tile and that of another one, from an offset on.
+    pub fn move_memory(
+        &self,
+        command: Command,
+        (tile, address): (u16, u64),
+        here: u64,
+        size: u64,
+    ) -> Result<(), NoAnswer> {
+        let number = self.last_endpoint(1);
+        let endpoint = MemoryEndpoint {
+            activity: KERNEL,
+            can_read: true,
+            can_write: true,
+            tile,
+            address,
+            size,
+        };
+        self.set_up(number, Endpoint::Memory(endpoint));
+        self.move_data(command, number, (here, 0), size)
+    }
+
+    fn move_data(
+        &self,
+        command: Command,
+        endpoint: u16,
+        (here, offset): (u64, u64),
+        size: u64,
+    ) -> Result<(), NoAnswer> {
+        self.set(dtu::ADDRESS, here);
+        self.set(dtu::SIZE, size);
+        self.set(dtu::OFFSET, offset);
+        self.execute(CommandWord::new(command, endpoint))?;
+        Ok(())
+    }
+
+    /// Sets an endpoint of the unit of a tile up.
+    pub fn set_remote(
+        &self,
+        tile: u16,
+        number: u16,
+        endpoint: Option<Endpoint>,
+    ) -> Result<(), NoAnswer> {
+        let words = endpoint.map_or(Endpoint::NONE, |endpoint| endpoint.words());
+        self.write_registers(tile, dtu::endpoint_word(number, 0), &words)
+    }
+}

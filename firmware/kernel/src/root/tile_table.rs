@@ -1,0 +1,123 @@
+//! Tiles without harts, as the device tree of the root's tile describes them.
+use flick_kernel_core::flat_tree::{Event, FlatTree, number};
+
+/// Tiles that the root knows.
+const TILES: usize = 64;
+/// Bytes of a name.
+pub const NAME: usize = 32;
+
+/// A tile.
+#[derive(Clone, Copy, Debug)]
+pub struct TileFacts {
+    /// Its number.
+    pub tile: u16,
+    /// Endpoints of its unit.
+    pub endpoints: u16,
+    /// Its memory.
+    pub base: u64,
+    pub size: u64,
+    /// What its accelerator computes; empty: it is a tile of memory.
+    name: [u8; NAME],
+    length: u8,
+}
+
+impl TileFacts {
+    /// Is it a tile of memory?
+    pub fn is_memory(&self) -> bool {
+        self.length == 0
+    }
+
+    fn name(&self) -> &[u8] {
+        &self.name[..usize::from(self.length)]
+    }
+}
+
+/// The tiles, in the order of their numbers.
+#[derive(Debug)]
+pub struct TileTable {
+    all: [TileFacts; TILES],
+    count: usize,
+}
+
+impl TileTable {
+    /// None.
+    pub const fn new() -> Self {
+        const NONE: TileFacts = TileFacts {
+            tile: 0,
+            endpoints: 0,
+            base: 0,
+            size: 0,
+            name: [0; NAME],
+            length: 0,
+        };
+        Self {
+            all: [NONE; TILES],
+            count: 0,
+        }
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Reads the nodes of the tree.
+    pub fn read(&mut self, tree: FlatTree<'_>) {
+        let (mut depth, mut is_inside) = (0, false);
+        for event in tree.events() {
+            match event {
+                Event::Begin(name) => {
+                    depth += 1;
+                    if depth == 2 {
+                        is_inside = name == b"tiles";
+                    }
+                }
+                Event::Property(name, value) if is_inside && depth == 3 => {
+                    self.property(name, value);
+                }
+                Event::Property(..) => {}
+                Event::End => {
+                    if is_inside && depth == 3 && self.count < TILES {
+                        self.count += 1;
+                    }
+                    depth -= 1;
+                }
+            }
+        }
+    }
+
+    /// A property of the node that has begun.
+    fn property(&mut self, name: &[u8], value: &[u8]) {
+        let Some(facts) = self.all.get_mut(self.count) else {
+            return;
+        };
+        match name {
+            b"reg" => facts.tile = number(value) as u16,
+            b"flick,endpoints" => facts.endpoints = number(value) as u16,
+            b"flick,memory" => {
+                if let Some((base, size)) = value.split_at_checked(8) {
+                    (facts.base, facts.size) = (number(base), number(size));
+                }
+            }
+            b"flick,function" => {
+                let name = value.strip_suffix(b"\0").unwrap_or(value);
+                let length = name.len().min(NAME);
+                facts.name[..length].copy_from_slice(&name[..length]);
+                facts.length = length as u8;
+            }
+            _ => {}
+        }
+    }
+
+    /// The tile of this number.
+    pub fn get(&self, tile: u64) -> Option<&TileFacts> {
+        let mut all = self.all[..self.count].iter();
+        all.find(|facts| u64::from(facts.tile) == tile)
+    }
+
+    /// The first tile of this name, from a number on.
+    pub fn find(&self, name: &[u8], from: u64) -> Option<&TileFacts> {
+        let mut all = self.all[..self.count].iter();
+        all.find(|facts| u64::from(facts.tile) >= from && facts.name() == name)
+    }
+}
