@@ -120,10 +120,11 @@ pub(crate) fn nodes_for_root(machine: &machine::Machine) -> Vec<TileNode> {
     let node = |(number, tile): (usize, &Tile)| {
         let (compatible, function) = match &tile.kind {
             TileKind::Memory => ("flick,memory", String::new()),
-            TileKind::Accelerator(accelerator) => {
+            TileKind::Accelerator(accelerator) if accelerator.is_stream => {
                 ("flick,accelerator-stream", accelerator.function.clone())
             }
-            TileKind::Harts | TileKind::Host(_) => return None,
+            // The kernel has no activities of requests yet.
+            TileKind::Accelerator(_) | TileKind::Harts | TileKind::Host(_) => return None,
         };
         let memory = tile.memories.first();
         let memory = memory.map_or((0, 0), |memory| (memory.base, memory.size));
