@@ -2,8 +2,8 @@
 use flick_abi::accelerator::{ANSWERS_BUFFER, BUFFERS, CONTEXT, CONTEXT_WORDS, Control, Status};
 use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, Command, NO_ACTIVITY};
 use flick_abi::file_protocol::Answer;
-use flick_device::accelerator::{Accelerator, Computed, Work, functions};
 use flick_device::Time;
+use flick_device::accelerator::{Accelerator, Computed, Work, functions};
 
 use crate::chains::{AddOne, FILTER, IN, OUT, Server, check_output, input};
 use crate::world::{ACTIVITY, BLOCK, COMPUTE, World, memory_of};
