@@ -38,14 +38,16 @@ for at in 200000 500000; do
   verdict $? "what requests prints behind a snapshot at $at"
 done
 
-# Programs of the root's kernel: the same, and gates.
+# Programs of the root's kernel: the same, gates, and capabilities of a program that ends.
 if [ -e "$card/kernel-root.elf" ]; then
-  for program in root_chain root_gates; do
+  for program in root_chain root_gates root_leaves; do
+    programs=(--program $program)
+    [ $program != root_leaves ] || programs+=(--program $program -- all)
     "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o $program "$source/$program.c"
     verdict $? "$program is compiled"
     for options in "" "--timed"; do
       # shellcheck disable=SC2086
-      timeout 120 "$flick" machine run --machine "$source/root_chain.toml" $options --program $program </dev/null >$program.out 2>&1
+      timeout 120 "$flick" machine run --machine "$source/root_chain.toml" $options "${programs[@]}" </dev/null >$program.out 2>&1
       verdict $? "$program ends${options:+ with $options}"
       diff "$source/$program.expected" $program.out
       verdict $? "what $program prints${options:+ with $options}"

@@ -173,5 +173,29 @@ int main(void) {
   good(flick_activity_start(second, FLICK_INPUT_ASKED), "activity_start");
   // It asks by an endpoint that nobody has set up.
   wait_for(second, "a second fft");
+
+  // An activity goes while it waits for an answer. The next one finds nothing of it.
+  good(flick_capability_revoke(second), "capability_revoke");
+  uint64_t third = activity("fft");
+  connect(third, FLICK_INPUT_REQUESTS, reads);
+  connect(third, FLICK_INPUT_DATA, again);
+  into_mul = good(flick_activity_memory(third), "activity_memory");
+  good(flick_tile_store(into_mul, 0, (uint64_t)filter, BLOCK), "tile_store");
+  good(flick_activity_start(third, FLICK_INPUT_ASKED), "activity_start");
+  uint64_t request[15], label;
+  int64_t taken = flick_gate_receive(gate, (uint64_t)request, FLICK_FOR_EVER, &label);
+  good(taken, "gate_receive");
+  good(flick_capability_revoke(third), "capability_revoke");
+  uint64_t answer[3] = {0, 0, BLOCK};
+  fails(flick_gate_answer(gate, taken & 0xff, (uint64_t)answer, sizeof answer), FLICK_EOWNERDEAD,
+        "an answer to what is gone");
+  int64_t fourth = flick_activity_create(tile_of("fft"));
+  while (fourth == -FLICK_EBUSY)
+    fourth = flick_activity_create(tile_of("fft"));
+  into_mul = good(flick_activity_memory(good(fourth, "activity_create")), "activity_memory");
+  copy_out(into_mul, result, BLOCK);
+  for (uint64_t n = 0; n < BLOCK / 4; n++)
+    wrong += result[n] != 0;
+  printf("words of the last activity: %lu\n", (unsigned long)wrong);
   return 0;
 }

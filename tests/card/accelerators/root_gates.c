@@ -102,6 +102,23 @@ int main(void) {
   expect(flick_gate_call(first, 64, 8, (uint64_t)answer, soon()), -FLICK_EFAULT, "a bad pointer");
   expect(flick_gate_answer(gate, 99, (uint64_t)message, 8), -FLICK_EINVAL, "a slot that is not");
 
+  // The answer to a call whose time was over comes while the same thread waits for another one.
+  uint64_t late = flick_gate_create(), to_late = flick_gate_sender(late, 0, 2);
+  expect(flick_gate_call(to_late, (uint64_t)message, 8, (uint64_t)answer, flick_time() + 1),
+         -FLICK_ETIMEDOUT, "a short call");
+  pthread_create(&server, NULL, serve, &late);
+  message[0] = 21;
+  expect(flick_gate_call(to_late, (uint64_t)message, 8, (uint64_t)answer, soon()), -FLICK_ETIMEDOUT,
+         "a call whose server has ended");
+  pthread_join(server, &result);
+  pthread_create(&server, NULL, serve, &late);
+  message[0] = 33;
+  expect(flick_gate_call(to_late, (uint64_t)message, 8, (uint64_t)answer, soon()), 24, "a call");
+  expect(answer[0], 66, "its answer");
+  message[0] = 0;
+  expect(flick_gate_call(to_late, (uint64_t)message, 8, (uint64_t)answer, soon()), 24, "the end");
+  pthread_join(server, &result);
+
   // The gate goes while a thread waits for its messages, and another one for an answer.
   uint64_t other = flick_gate_create(), to_other = flick_gate_sender(other, 0, 1);
   uint64_t third = flick_gate_create();

@@ -81,12 +81,12 @@ calls! {
         "until": "a value of `time`";
         "the bytes of the answer";
         NotFound: "the caller's process has no such capability", Invalid: "it is none to send, or the size",
-        BadAddress: "the caller cannot load the message, or store the answer", Again: "the gate is full, or 16 calls wait",
+        BadAddress: "the caller cannot load the message, or store the answer", Again: "the gate is full, or 8 calls of the process wait, or 16 of all",
         Dead: "the gate is gone", TimedOut: "no answer came in time", NoCall: "the kernel is no root";
         "Sends a message and waits for its answer."
     ActivityCreate = 92, "activity_create", Kernel;
         "tile": "of an accelerator"; "a capability";
-        NotFound: "there is no such tile", Busy: "it has an activity", NoMemory: "there is no place for an activity",
+        NotFound: "there is no such tile", Busy: "it has an activity, or the last one has not come to its next step", NoMemory: "there is no place for an activity",
         NoCall: "the kernel is no root";
         "Makes an activity of an accelerator. It ends when the capability is revoked."
     ActivityEndpoint = 93, "activity_endpoint", Kernel;

@@ -92,7 +92,8 @@ impl Kernel {
     pub fn create_activity(&mut self, caller: Caller, tile: u64) -> Answer {
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
         let facts = self.root.tiles.get(tile).filter(|facts| !facts.is_memory());
-        let tile = facts.ok_or(Error::NotFound)?.tile;
+        let facts = *facts.ok_or(Error::NotFound)?;
+        let tile = facts.tile;
         let all = &self.root.activities.0;
         if all
             .iter()
@@ -102,6 +103,12 @@ impl Kernel {
         }
         let place = all.iter().position(|other| other.phase == Phase::Free);
         let place = place.ok_or(Error::NoMemory)?;
+        // The module of an activity that was revoked may go on up to its next step.
+        let status = unit.read_register(tile, ACCELERATOR_REGISTERS + accelerator::STATUS)?;
+        if status == Status::Runs as u64 {
+            return Err(Error::Busy);
+        }
+        self.clear_memory(&Memory::of(tile, facts.base, facts.size))?;
         let activity = in_units(place as u8);
         let receiver = |buffer, slots| {
             Some(Endpoint::Receive(ReceiveEndpoint::new(

@@ -14,6 +14,8 @@ const GATES: usize = 32;
 const SLOTS: u64 = PAGE >> LOG2_REQUEST;
 /// Calls to gates that wait: each has room for its answer.
 const CALLS: usize = SLOTS as usize;
+/// Those of a process: others find room, too.
+const CALLS_OF_PROCESS: usize = CALLS / 2;
 
 /// A gate of a process.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +47,10 @@ impl Gates {
 #[derive(Clone, Copy, Debug)]
 struct OpenCall {
     thread: u64,
+    process: u16,
+    /// The label of its answer: its place (7:0), and above how many calls were before it. An answer that comes too
+    /// late is of no call.
+    label: u64,
     /// Where the answer goes.
     buffer: u64,
     /// Whose it is: tile and endpoint.
@@ -53,12 +59,18 @@ struct OpenCall {
 
 /// The calls that wait, by the places of their answers.
 #[derive(Debug)]
-pub struct OpenCalls([Option<OpenCall>; CALLS]);
+pub struct OpenCalls {
+    all: [Option<OpenCall>; CALLS],
+    before: u64,
+}
 
 impl OpenCalls {
     /// None.
     pub const fn new() -> Self {
-        Self([None; CALLS])
+        Self {
+            all: [None; CALLS],
+            before: 0,
+        }
     }
 }
 
@@ -70,7 +82,7 @@ impl Root {
 
     /// A thread does not wait for its answer any more.
     pub fn forget_call(&mut self, place: u8) {
-        self.calls.0[usize::from(place)] = None;
+        self.calls.all[usize::from(place)] = None;
     }
 }
 
@@ -120,7 +132,7 @@ impl Kernel {
         // Nobody will answer them.
         let own = (self.map.tile.0 as u16, endpoint);
         for n in 0..CALLS {
-            if self.root.calls.0[n].is_some_and(|call| call.gate == own) {
+            if self.root.calls.all[n].is_some_and(|call| call.gate == own) {
                 self.end_call(n, Err(Error::Dead));
             }
         }
@@ -258,19 +270,24 @@ impl Kernel {
         };
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
         let (payload, words) = self.load_message(caller, message)?;
-        let place = self.root.calls.0.iter().position(Option::is_none);
+        let calls = &mut self.root.calls;
+        let own = calls.all.iter().flatten();
+        let own = own.filter(|call| call.process == caller.process).count();
+        let place = calls.all.iter().position(Option::is_none);
+        let place = place.filter(|_| own < CALLS_OF_PROCESS);
         let place = place.ok_or(Error::Again)?;
-        // Which call it is, and whose: an answer that comes too late is of nobody.
-        let thread = self.dispatch.threads.number(caller.thread);
-        let token = (place as u64) << 32 | thread & 0xffff_ffff;
+        calls.before += 1;
+        let label = place as u64 | calls.before << 8;
         let to = (sender.tile, sender.endpoint, sender.receiver);
-        let sent = unit.ask_gate(to, sender.label, &payload[..words], token);
+        let sent = unit.ask_gate(to, sender.label, &payload[..words], label);
         sent.map_err(|error| match error {
             UnitError::NoSpace => Error::Again,
             _ => Error::Dead,
         })?;
-        self.root.calls.0[place] = Some(OpenCall {
-            thread,
+        self.root.calls.all[place] = Some(OpenCall {
+            thread: self.dispatch.threads.number(caller.thread),
+            process: caller.process,
+            label,
             buffer,
             gate: (sender.tile, sender.endpoint),
         });
@@ -278,9 +295,9 @@ impl Kernel {
     }
 
     fn end_call(&mut self, place: usize, answer: Result<(u64, u64), Error>) {
-        let call = self.root.calls.0[place];
+        let call = self.root.calls.all[place];
         let Some(thread) = call.and_then(|call| self.caller_of(call)) else {
-            self.root.calls.0[place] = None;
+            self.root.calls.all[place] = None;
             return;
         };
         self.end_wait(thread, answer);
@@ -316,12 +333,9 @@ impl Kernel {
     }
 
     fn answer_has_come(&mut self, message: &Message) {
-        let (place, thread) = (
-            (message.header.label >> 32) as usize,
-            message.header.label as u32,
-        );
-        let call = self.root.calls.0.get(place).copied().flatten();
-        let Some(call) = call.filter(|call| call.thread as u32 == thread) else {
+        let place = (message.header.label & 0xff) as usize;
+        let call = self.root.calls.all.get(place).copied().flatten();
+        let Some(call) = call.filter(|call| call.label == message.header.label) else {
             return;
         };
         let Some(waiting) = self.caller_of(call) else {

@@ -131,7 +131,8 @@ impl Kernel {
         Err(Error::NoMemory)
     }
 
-    fn clear_memory(&mut self, memory: &Memory) -> Result<(), Error> {
+    /// It is 0 afterwards.
+    pub fn clear_memory(&mut self, memory: &Memory) -> Result<(), Error> {
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
         let zeros = self.frames.allocate().ok_or(Error::NoMemory)?;
         Direct.clear(zeros);

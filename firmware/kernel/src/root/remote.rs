@@ -45,6 +45,16 @@ impl Unit {
         )
     }
 
+    /// Reads a register.
+    pub fn read_register(&self, tile: u16, offset: u64) -> Result<u64, NoAnswer> {
+        let endpoint = self.registers_of(tile);
+        let mut word = 0_u64;
+        let at = (&raw mut word).addr() as u64;
+        self.move_data(Command::Read, endpoint, (at, offset), 8)?;
+        // SAFETY: a word of this function, which the unit has written.
+        Ok(unsafe { (&raw const word).read_volatile() })
+    }
+
     fn registers_of(&self, tile: u16) -> u16 {
         let number = self.last_endpoint(0);
         let activity = KERNEL;
