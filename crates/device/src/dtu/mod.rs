@@ -282,13 +282,21 @@ impl Dtu {
             let is_unread = endpoint.is_some_and(|all| all.unread_owner().is_some());
             is_unread == (self.unread >> number & 1 != 0)
         }));
-        self.go_on_with_pages(around);
         let has_waiting = self.waiting() & self.state.waiting_interrupt != 0;
+        let mut has_faults = false;
         for index in 0..self.state.banks.len() {
             let bank = &self.state.banks[index];
-            let wakes = bank.running.as_ref().is_some_and(|running| {
-                matches!(running.step, Step::Sleeps(_)) && self.events(running.activity) != 0
-            });
+            let wakes = bank
+                .running
+                .as_ref()
+                .is_some_and(|running| match running.step {
+                    Step::Sleeps(_) => self.events(running.activity) != 0,
+                    Step::Faults { .. } => {
+                        has_faults = true;
+                        false
+                    }
+                    _ => false,
+                });
             let interrupts = self.events(bank.current) & bank.interrupt != 0;
             if wakes {
                 self.finish(index, dtu::Error::None, 0, around);
@@ -299,6 +307,10 @@ impl Dtu {
                 bank.level = level;
                 around.set_hart_line(index, dtu::INTERRUPT_BIT, level);
             }
+        }
+        // No other command of the unit is looked at for that: there is an update for each access.
+        if has_faults {
+            self.go_on_with_pages(around);
         }
     }
 
