@@ -165,12 +165,6 @@ impl Registers {
         self.set_endpoint(number, Endpoint::Receive(receive));
     }
 
-    /// Sets an endpoint up.
-    #[cfg(feature = "root")]
-    pub fn set_up(&self, number: u16, endpoint: Endpoint) {
-        self.set_endpoint(number, endpoint);
-    }
-
     /// The endpoint is of no use any more.
     pub fn clear_endpoint(&self, number: u16) {
         self.set(dtu::endpoint_word(number, 0), 0);
@@ -259,8 +253,9 @@ impl Registers {
         unsafe { read_volatile((self.0 + offset) as *const u64) }
     }
 
+    /// Sets an endpoint up.
     #[inline(always)]
-    fn set_endpoint(&self, number: u16, endpoint: Endpoint) {
+    pub fn set_endpoint(&self, number: u16, endpoint: Endpoint) {
         let words = endpoint.words();
         for word in WRITE_ORDER {
             self.set(dtu::endpoint_word(number, word), words[word]);

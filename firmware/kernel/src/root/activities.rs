@@ -66,10 +66,12 @@ const fn in_units(activity: u8) -> u16 {
 }
 
 /// Endpoints that programs may set up, and whether they are for memory.
-const fn wants_memory(endpoint: u64) -> Option<bool> {
-    match endpoint as u16 {
-        INPUT_REQUESTS | OUTPUT_REQUESTS if endpoint < ENDPOINTS as u64 => Some(false),
-        INPUT_DATA | OUTPUT_DATA if endpoint < ENDPOINTS as u64 => Some(true),
+fn wants_memory(endpoint: u64) -> Option<bool> {
+    const REQUESTS: [u64; 2] = [INPUT_REQUESTS as u64, OUTPUT_REQUESTS as u64];
+    const DATA: [u64; 2] = [INPUT_DATA as u64, OUTPUT_DATA as u64];
+    match (REQUESTS.contains(&endpoint), DATA.contains(&endpoint)) {
+        (true, _) => Some(false),
+        (_, true) => Some(true),
         _ => None,
     }
 }

@@ -19,12 +19,12 @@ const CALLS_OF_PROCESS: usize = CALLS / 2;
 
 /// A gate of a process.
 #[derive(Clone, Copy, Debug)]
-pub struct Gate {
+struct Gate {
     /// 0: there is none.
     endpoint: u16,
     frame: u64,
     /// Threads that wait for messages.
-    pub readers: List,
+    readers: List,
 }
 
 /// All of them.

@@ -58,7 +58,7 @@ impl Unit {
     fn registers_of(&self, tile: u16) -> u16 {
         let number = self.last_endpoint(0);
         let activity = KERNEL;
-        self.set_up(
+        self.set_endpoint(
             number,
             Endpoint::Registers(RegisterEndpoint { activity, tile }),
         );
@@ -82,7 +82,7 @@ impl Unit {
             address,
             size,
         };
-        self.set_up(number, Endpoint::Memory(endpoint));
+        self.set_endpoint(number, Endpoint::Memory(endpoint));
         self.move_data(command, number, (here, 0), size)
     }
 
