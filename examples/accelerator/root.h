@@ -18,14 +18,14 @@ enum { ROOT = 1, ACTIVITY = 7 };
 typedef unsigned long u64;
 static char slots[8][256] __attribute__((aligned(256)));
 
-static volatile u64 *unit(u64 offset) { return (volatile u64 *)(0xf0000000 + offset); }
+static inline volatile u64 *unit(u64 offset) { return (volatile u64 *)(0xf0000000 + offset); }
 
-static void print(const char *text) {
+static inline void print(const char *text) {
   while (*text)
     *(volatile char *)0x10000000 = *text++;
 }
 
-static void number(u64 value) {
+static inline void number(u64 value) {
   char digits[24], *at = digits + 23;
   *at = 0;
   do
@@ -35,24 +35,24 @@ static void number(u64 value) {
 }
 
 // Ends the machine with a status.
-static void end(int status) {
+static inline void end(int status) {
   *(volatile int *)0x100000 = status ? 0x3333 | status << 16 : 0x5555;
   for (;;)
     ;
 }
 
-static void stop(const char *why, u64 value) {
+static inline void stop(const char *why, u64 value) {
   print(why);
   number(value);
   print("\n");
   end(1);
 }
 
-static u64 command(u64 number, u64 endpoint, u64 slot, const void *address, u64 size, u64 offset) {
+static inline u64 execute(u64 word, const void *address, u64 size, u64 offset) {
   *unit(FLICK_DTU_ADDRESS) = (u64)address;
   *unit(FLICK_DTU_SIZE) = size;
   *unit(FLICK_DTU_OFFSET) = offset;
-  *unit(FLICK_DTU_COMMAND) = FLICK_DTU_COMMAND_WORD(number, endpoint, 0xffff, slot);
+  *unit(FLICK_DTU_COMMAND) = word;
   while (*unit(FLICK_DTU_COMMAND))
     ;
   u64 outcome = *unit(FLICK_DTU_RESULT);
@@ -61,38 +61,48 @@ static u64 command(u64 number, u64 endpoint, u64 slot, const void *address, u64 
   return outcome >> 8;
 }
 
-static void set_own(u64 endpoint, u64 first, u64 second, u64 third, u64 fourth) {
+static inline u64 command(u64 number, u64 endpoint, u64 slot, const void *address, u64 size,
+                          u64 offset) {
+  return execute(FLICK_DTU_COMMAND_WORD(number, endpoint, 0xffff, slot), address, size, offset);
+}
+
+// Sends a message whose answer comes to another endpoint.
+static inline void ask(u64 endpoint, u64 answers, const void *message, u64 size) {
+  execute(FLICK_DTU_COMMAND_WORD(FLICK_DTU_SEND, endpoint, answers, 0), message, size, 0);
+}
+
+static inline void set_own(u64 endpoint, u64 first, u64 second, u64 third, u64 fourth) {
   *unit(FLICK_DTU_ENDPOINT_WORD(endpoint, 1)) = second;
   *unit(FLICK_DTU_ENDPOINT_WORD(endpoint, 2)) = third;
   *unit(FLICK_DTU_ENDPOINT_WORD(endpoint, 3)) = fourth;
   *unit(FLICK_DTU_ENDPOINT_WORD(endpoint, 0)) = first;
 }
 
-static void set(u64 tile, u64 endpoint, u64 kind, u64 second, u64 third, u64 fourth) {
+static inline void set(u64 tile, u64 endpoint, u64 kind, u64 second, u64 third, u64 fourth) {
   u64 words[4] = {kind | (u64)ACTIVITY << 16, second, third, fourth};
   command(FLICK_DTU_WRITE, REGISTERS + tile, 0, words, 32, FLICK_DTU_ENDPOINT_WORD(endpoint, 0));
 }
 
-static void set_register(u64 tile, u64 offset, u64 value) {
+static inline void set_register(u64 tile, u64 offset, u64 value) {
   command(FLICK_DTU_WRITE, REGISTERS + tile, 0, &value, 8, offset);
 }
 
-static void set_accelerator(u64 tile, u64 offset, u64 value) {
+static inline void set_accelerator(u64 tile, u64 offset, u64 value) {
   set_register(tile, FLICK_DTU_ACCELERATOR_REGISTERS + offset, value);
 }
 
-static u64 accelerator(u64 tile, u64 offset) {
+static inline u64 accelerator(u64 tile, u64 offset) {
   u64 value = 0;
   command(FLICK_DTU_READ, REGISTERS + tile, 0, &value, 8, FLICK_DTU_ACCELERATOR_REGISTERS + offset);
   return value;
 }
 
-static void send_to(u64 tile, u64 endpoint, u64 to, u64 receiver, u64 activity) {
+static inline void send_to(u64 tile, u64 endpoint, u64 to, u64 receiver, u64 activity) {
   set(tile, endpoint, 2, to | receiver << 16 | activity << 32, endpoint, 1 | 1 << 16 | 6ul << 32);
 }
 
 // Gives the root its endpoints: for requests, and to the tiles from 1 to `last`.
-static void set_root_up(u64 last) {
+static inline void set_root_up(u64 last) {
   *unit(FLICK_DTU_CURRENT(0)) = ROOT;
   set_own(SERVES, 1 | ROOT << 16, (u64)slots, 8 | 8 << 8, 0);
   for (u64 tile = 1; tile <= last; tile++) {
@@ -102,18 +112,18 @@ static void set_root_up(u64 last) {
 }
 
 // Gives the module of an accelerator its endpoints for messages.
-static void set_module_up(u64 tile) {
+static inline void set_module_up(u64 tile) {
   set(tile, ANSWERS, 1, ANSWERS_BUFFER, 6 | 2 << 8, 0);
   set(tile, REQUESTS, 1, REQUESTS_BUFFER, 6 | 2 << 8, 0);
   set_register(tile, FLICK_DTU_CURRENT(0), ACTIVITY);
 }
 
 // It asks the root for input, which is in the memory of a tile; or for room for output.
-static void read_from(u64 tile, u64 memory, u64 address, u64 size) {
+static inline void read_from(u64 tile, u64 memory, u64 address, u64 size) {
   send_to(tile, INPUT_REQUESTS, 0, SERVES, ROOT);
   set(tile, INPUT_DATA, 3 | 1 << 4, memory, address, size);
 }
-static void write_to(u64 tile, u64 memory, u64 address, u64 size) {
+static inline void write_to(u64 tile, u64 memory, u64 address, u64 size) {
   send_to(tile, OUTPUT_REQUESTS, 0, SERVES, ROOT);
   set(tile, OUTPUT_DATA, 3 | 2 << 4, memory, address, size);
 }
@@ -124,10 +134,10 @@ struct files {
   u64 read, written, granted, requests;
 };
 
-static u64 least(u64 a, u64 b) { return a < b ? a : b; }
+static inline u64 least(u64 a, u64 b) { return a < b ? a : b; }
 
 // Serves one request for a piece of a file. 0: the writer has ended.
-static int serve(struct files *files) {
+static inline int serve(struct files *files) {
   u64 at = command(FLICK_DTU_FETCH, SERVES, 0, 0, 0, 0);
   const struct flick_dtu_header *header = (const void *)at;
   const u64 *request = (const void *)(header + 1);
@@ -155,13 +165,13 @@ static int serve(struct files *files) {
 }
 
 // Waits for a request, or for some microseconds.
-static int has_request(void) {
+static inline int has_request(void) {
   if (!*unit(FLICK_DTU_EVENTS))
     command(FLICK_DTU_SLEEP, 0, 0, 0, 10000, 0);
   return *unit(FLICK_DTU_EVENTS) != 0;
 }
 
-static u64 cycles(void) {
+static inline u64 cycles(void) {
   u64 value;
   __asm__ volatile("rdcycle %0" : "=r"(value));
   return value;

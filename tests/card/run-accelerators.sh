@@ -12,10 +12,13 @@ headers=$build/obj/include
 source=$here/accelerators
 example=$root/examples/accelerator
 
+bare() { # SOURCE NAME OPTION...: a program without a kernel
+  clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
+    -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -I"$example" -o "$2" "$1" "${@:3}"
+}
 for program in "$source/chain.c" "$source/requests.c" "$example/stream.c"; do
   name=$(basename "${program%.c}")
-  clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
-    -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -I"$example" -o "$name" "$program"
+  bare "$program" "$name"
   verdict $? "$name is compiled"
 done
 for program in chain requests; do
@@ -106,8 +109,7 @@ done
 
 # Two buffers, in all accelerators.
 sed 's/^kind = "stream"$/&\nbuffers = 2/; s/^size = "4 KiB"$/size = "8 KiB"/' "$source/chain.toml" >two.toml
-clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
-  -DBUFFERS=2 -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -I"$example" -o two "$source/chain.c"
+bare "$source/chain.c" two -DBUFFERS=2
 verdict $? "chain is compiled for two buffers"
 sed 's/within 5 % of the slowest stage/within 3 % of the slowest stage alone/' "$source/chain.expected" >two.expected
 for options in "" "--timed"; do
