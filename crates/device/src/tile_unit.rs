@@ -1,8 +1,14 @@
 //! A communication unit that software on harts does not drive: that of the host's tile, or of an accelerator's.
 //! The tile has buffers for messages, at addresses where no memory is, and something else beside them.
-use crate::device::{Device, Finish, Refused, Surroundings, Time};
-use crate::dtu::{Dtu, Packet};
 use flick_abi::dtu::{self, CommandWord, Error, Outcome};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::device::{
+    BadState, Bytes, Device, Finish, Refused, Surroundings, Time, check_state, load_state,
+    save_state,
+};
+use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
 
 /// What the unit of such a tile reaches beside its buffers.
 pub(crate) trait Beside {
@@ -91,6 +97,72 @@ impl TileUnit<'_> {
             let result = self.get(dtu::RESULT);
             Outcome::from_bits(result).result()
         })
+    }
+}
+
+/// A unit that the module of an accelerator drives, by its only bank, with the module's state and its buffers.
+pub(crate) struct ModuleUnit<S> {
+    unit: Dtu,
+    pub state: S,
+    pub buffers: Buffers,
+}
+
+impl<S: Beside + Default + Serialize + DeserializeOwned> ModuleUnit<S> {
+    /// The unit, and a module that does nothing.
+    pub fn new(unit: DtuDescription, buffers: Buffers) -> Result<Self, BadDtu> {
+        let unit = DtuDescription {
+            harts: 1,
+            kernel: None,
+            is_root: false,
+            ..unit
+        };
+        Ok(Self {
+            unit: Dtu::new(unit)?,
+            state: S::default(),
+            buffers,
+        })
+    }
+
+    /// The unit, for the module.
+    pub fn unit<'a>(&'a mut self, around: &'a mut dyn Surroundings) -> TileUnit<'a> {
+        TileUnit {
+            unit: &mut self.unit,
+            inside: Inside {
+                around,
+                bank: 0,
+                buffers: &mut self.buffers,
+                beside: &mut self.state,
+            },
+        }
+    }
+
+    /// [`Device::reset`].
+    pub fn reset(&mut self) {
+        self.unit.reset();
+        self.state = S::default();
+        self.buffers.bytes.fill(0);
+    }
+
+    /// [`Device::save`].
+    pub fn save(&self) -> Vec<u8> {
+        let buffers = Bytes(self.buffers.bytes.clone());
+        save_state(&(Bytes(self.unit.save()), &self.state, buffers))
+    }
+
+    /// [`Device::load`] of a device with this name, if the module's state passes a check.
+    pub fn load(
+        &mut self,
+        device: &'static str,
+        saved: &[u8],
+        check: impl FnOnce(&S) -> Result<(), BadState>,
+    ) -> Result<(), BadState> {
+        let (unit, state, buffers): (Bytes, S, Bytes) = load_state(device, saved)?;
+        check(&state)?;
+        let fits = buffers.0.len() == self.buffers.bytes.len();
+        check_state(device, fits, "its buffers are of another tile")?;
+        self.unit.load(&unit.0)?;
+        (self.state, self.buffers.bytes) = (state, buffers.0);
+        Ok(())
     }
 }
 

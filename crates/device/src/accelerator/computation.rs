@@ -9,7 +9,7 @@ use crate::device::Surroundings;
 impl AcceleratorTile {
     /// Where the buffer begins that the module works on.
     pub(super) fn buffer(&self) -> u64 {
-        match self.description.has_two_buffers && self.state.stream.is_second {
+        match self.description.has_two_buffers && self.module.state.stream.is_second {
             true => self.description.block,
             false => 0,
         }
@@ -17,7 +17,7 @@ impl AcceleratorTile {
 
     /// Where the output begins that is to be written.
     pub(super) fn output(&self) -> u64 {
-        let stream = &self.state.stream;
+        let stream = &self.module.state.stream;
         match self.description.has_two_buffers && stream.is_early {
             // The buffers are the first two blocks.
             true => (self.description.block - self.buffer()).wrapping_add(stream.other_written),
@@ -29,9 +29,9 @@ impl AcceleratorTile {
     /// no room for it yet.
     pub(super) fn begin_early(&mut self, around: &mut dyn Surroundings) -> bool {
         let has_two_buffers = self.description.has_two_buffers;
-        let stream = &self.state.stream;
+        let stream = &self.module.state.stream;
         let has_output = stream.has_other && stream.other_written < stream.other;
-        if !has_two_buffers || !has_output || self.state.computes {
+        if !has_two_buffers || !has_output || self.module.state.computes {
             return false;
         }
         let (has_room, has_asked, phase) = (stream.output.left > 0, stream.has_asked, stream.phase);
@@ -44,14 +44,14 @@ impl AcceleratorTile {
         } else {
             return false;
         };
-        self.state.stream.is_early = true;
+        self.module.state.stream.is_early = true;
         self.go_to(next);
         true
     }
 
     /// The time of the logic is over.
     pub(super) fn has_computed(&mut self, around: &mut dyn Surroundings) {
-        if std::mem::take(&mut self.state.computes) {
+        if std::mem::take(&mut self.module.state.computes) {
             if !self.description.has_two_buffers {
                 self.go_to(Phase::Output);
             }
@@ -61,14 +61,14 @@ impl AcceleratorTile {
 
     /// The logic gets the block, if there is one. With two buffers the module goes on with the other one meanwhile.
     pub(super) fn compute(&mut self, around: &mut dyn Surroundings) {
-        if self.description.has_two_buffers && self.state.stream.drains {
-            self.state.stream.change_buffers(None);
+        if self.description.has_two_buffers && self.module.state.stream.drains {
+            self.module.state.stream.change_buffers(None);
             return self.go_to(Phase::Output);
         }
         let Some((size, computed)) = self.run_logic(around) else {
             return self.fail(card::Error::BadAddress as u64);
         };
-        let work = &mut self.state.work;
+        let work = &mut self.module.state.work;
         work.blocks = work.blocks.saturating_add(u64::from(size != 0));
         work.read = work.read.saturating_add(size as u64);
         let time = match computed.cycles {
@@ -76,9 +76,9 @@ impl AcceleratorTile {
             None if size == 0 => 0,
             None => self.description.time,
         };
-        self.state.computes = true;
+        self.module.state.computes = true;
         around.schedule(COMPUTED, around.now().saturating_add(time));
-        let stream = &mut self.state.stream;
+        let stream = &mut self.module.state.stream;
         stream.blocks = stream.blocks.wrapping_add(1);
         if self.description.has_two_buffers {
             stream.drains = stream.is_last;
@@ -94,7 +94,7 @@ impl AcceleratorTile {
     fn run_logic(&mut self, around: &mut dyn Surroundings) -> Option<(usize, Computed)> {
         let mut memory = vec![0; self.description.memory as usize];
         around.read_memory(0, &mut memory).ok()?;
-        let stream = &self.state.stream;
+        let stream = &self.module.state.stream;
         let run = |memory: &mut [u8], most: usize| {
             let size = (stream.filled as usize).min(most);
             let computed = self.logic.block(memory, size, stream.is_last);

@@ -31,11 +31,9 @@ use flick_abi::accelerator::{self, BUFFERS, CONTEXT, CONTEXT_WORDS, Control, Sta
 use serde::{Deserialize, Serialize};
 
 pub use crate::device::Refused;
-use crate::device::{
-    BadState, Bytes, Device, Surroundings, Time, check_state, load_state, save_state,
-};
+use crate::device::{BadState, Device, Surroundings, Time, check_state};
 use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
-use crate::tile_unit::{Beside, Buffers, Inside, TileUnit};
+use crate::tile_unit::{Beside, Buffers, ModuleUnit, TileUnit};
 pub use logic::{Accelerator, Computed};
 pub use request::{RequestDescription, RequestTile};
 pub use request_cache::CacheShape;
@@ -87,11 +85,9 @@ struct State {
 
 /// The tile.
 pub struct AcceleratorTile {
-    unit: Dtu,
     description: AcceleratorDescription,
     logic: Box<dyn Accelerator>,
-    state: State,
-    buffers: Buffers,
+    module: ModuleUnit<State>,
 }
 
 impl AcceleratorTile {
@@ -101,24 +97,16 @@ impl AcceleratorTile {
         description: AcceleratorDescription,
         logic: Box<dyn Accelerator>,
     ) -> Result<Self, BadDtu> {
-        let unit = DtuDescription {
-            harts: 1,
-            kernel: None,
-            is_root: false,
-            ..unit
-        };
         Ok(Self {
-            unit: Dtu::new(unit)?,
             description,
             logic,
-            state: State::default(),
-            buffers: Buffers::new(FIRST_BUFFER, BUFFERS),
+            module: ModuleUnit::new(unit, Buffers::new(FIRST_BUFFER, BUFFERS))?,
         })
     }
 
     /// What the module does.
     fn is_running(&self) -> bool {
-        self.state.status == Status::Runs as u8
+        self.module.state.status == Status::Runs as u8
     }
 
     /// Lets the unit do something, and the module what follows.
@@ -133,15 +121,7 @@ impl AcceleratorTile {
 
     /// The unit, for the module.
     fn unit<'a>(&'a mut self, around: &'a mut dyn Surroundings) -> TileUnit<'a> {
-        TileUnit {
-            unit: &mut self.unit,
-            inside: Inside {
-                around,
-                bank: 0,
-                buffers: &mut self.buffers,
-                beside: &mut self.state,
-            },
-        }
+        self.module.unit(around)
     }
 }
 
@@ -273,30 +253,26 @@ impl Device for AcceleratorTile {
     }
 
     fn work(&self, now: Time) -> Option<Work> {
-        Some(self.state.work.until(now))
+        Some(self.module.state.work.until(now))
     }
 
     fn reset(&mut self) {
-        self.unit.reset();
-        self.state = State::default();
-        self.buffers.bytes.fill(0);
+        self.module.reset();
     }
 
     fn save(&self) -> Vec<u8> {
-        let buffers = Bytes(self.buffers.bytes.clone());
-        save_state(&(Bytes(self.unit.save()), &self.state, buffers))
+        self.module.save()
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
         const DEVICE: &str = "accelerator";
-        let (unit, state, buffers): (Bytes, State, Bytes) = load_state(DEVICE, state)?;
-        let ends = [0, Status::Ended as u8, Status::Failed as u8];
-        let is_known = state.status <= Status::Failed as u8 && ends.contains(&state.ends);
-        check_state(DEVICE, is_known, "a status that it does not have")?;
-        let fits = buffers.0.len() == BUFFERS && self.is_possible(&state);
-        check_state(DEVICE, fits, "its buffers are of another tile")?;
-        self.unit.load(&unit.0)?;
-        (self.state, self.buffers.bytes) = (state, buffers.0);
-        Ok(())
+        let memory = self.description.memory;
+        self.module.load(DEVICE, state, |state| {
+            let ends = [0, Status::Ended as u8, Status::Failed as u8];
+            let is_known = state.status <= Status::Failed as u8 && ends.contains(&state.ends);
+            check_state(DEVICE, is_known, "a status that it does not have")?;
+            let fits = state.is_possible(memory);
+            check_state(DEVICE, fits, "its buffers are of another tile")
+        })
     }
 }

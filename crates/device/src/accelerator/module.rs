@@ -28,26 +28,35 @@ pub(super) enum Step {
     Pauses,
 }
 
+impl State {
+    /// Whether a saved state can be that of a tile with so much local memory.
+    pub(super) fn is_possible(&self, memory: u64) -> bool {
+        let stream = &self.stream;
+        let sizes = [stream.filled, stream.computed, stream.written];
+        sizes.iter().all(|&size| size <= memory) && stream.granted <= memory
+    }
+}
+
 impl AcceleratorTile {
     /// Goes on until the module waits for a command, a message or time.
     pub(super) fn go_on(&mut self, around: &mut dyn Surroundings) {
         self.take_steps(around);
-        let doing = self.state.doing();
-        if self.state.work.does(doing, around.now()) {
+        let doing = self.module.state.doing();
+        if self.module.state.work.does(doing, around.now()) {
             around.enter_state(doing.name());
         }
     }
 
     fn take_steps(&mut self, around: &mut dyn Surroundings) {
         while self.is_running() {
-            let goes_on = match self.state.step {
+            let goes_on = match self.module.state.step {
                 Step::Pauses => false,
-                Step::Begins if self.state.ends != 0 => {
+                Step::Begins if self.module.state.ends != 0 => {
                     self.tell(around);
                     true
                 }
-                Step::Begins if self.state.stops && self.can_stop() => {
-                    if !self.state.computes {
+                Step::Begins if self.module.state.stops && self.can_stop() => {
+                    if !self.module.state.computes {
                         self.end_with(Status::Stopped);
                     }
                     false
@@ -63,38 +72,34 @@ impl AcceleratorTile {
 
     /// The time has come to make a command again.
     pub(super) fn tries_again(&mut self, around: &mut dyn Surroundings) {
-        if self.is_running() && self.state.step == Step::Pauses {
-            self.state.step = Step::Begins;
+        if self.is_running() && self.module.state.step == Step::Pauses {
+            self.module.state.step = Step::Begins;
             self.go_on(around);
         }
     }
 
-    /// Whether a saved state can be this tile's.
-    pub(super) fn is_possible(&self, state: &State) -> bool {
-        let memory = self.description.memory;
-        let stream = &state.stream;
-        let sizes = [stream.filled, stream.computed, stream.written];
-        sizes.iter().all(|&size| size <= memory) && stream.granted <= memory
-    }
-
     pub(super) fn go_to(&mut self, phase: Phase) {
-        self.state.stream.phase = phase;
-        self.state.step = Step::Begins;
+        self.module.state.stream.phase = phase;
+        self.module.state.step = Step::Begins;
     }
 
     fn end_with(&mut self, status: Status) {
-        self.state.computes = false;
+        self.module.state.computes = false;
         match status {
             // The root learns of it first.
-            Status::Ended | Status::Failed => self.state.ends = status as u8,
-            _ => self.state.status = status as u8,
+            Status::Ended | Status::Failed => self.module.state.ends = status as u8,
+            _ => self.module.state.status = status as u8,
         }
-        self.state.step = Step::Begins;
+        self.module.state.step = Step::Begins;
     }
 
     /// Tells the root that the activity ends.
     fn tell(&mut self, around: &mut dyn Surroundings) {
-        let notice = [self.state.ends.into(), self.state.fault.into()].map(u64::to_le_bytes);
+        let notice = [
+            self.module.state.ends.into(),
+            self.module.state.fault.into(),
+        ]
+        .map(u64::to_le_bytes);
         self.send(
             CommandWord::new(Command::Send, ROOT),
             notice.as_flattened(),
@@ -103,23 +108,23 @@ impl AcceleratorTile {
     }
 
     pub(super) fn fail(&mut self, error: u64) {
-        self.state.fault = error.clamp(1, 255) as u8;
+        self.module.state.fault = error.clamp(1, 255) as u8;
         self.end_with(Status::Failed);
     }
 
     /// Whether the module may stop here, as soon as the logic does not compute. With two buffers the next block may
     /// wait for the logic; a restored module finds it again.
     fn can_stop(&self) -> bool {
-        let phase = self.state.stream.phase;
+        let phase = self.module.state.stream.phase;
         phase.is_stable() || self.description.has_two_buffers && phase == Phase::Compute
     }
 
     /// Begins a phase. False: it waits.
     fn begin(&mut self, around: &mut dyn Surroundings) -> bool {
         let block = self.description.block;
-        let is_pushed = self.state.is_pushed;
+        let is_pushed = self.module.state.is_pushed;
         let (buffer, output) = (self.buffer(), self.output());
-        let stream = &mut self.state.stream;
+        let stream = &mut self.module.state.stream;
         match stream.phase {
             Phase::Input if stream.awaits_input => self.go_to(Phase::InputAnswer),
             Phase::Input if stream.is_last || stream.filled >= block => self.go_to(Phase::Compute),
@@ -136,7 +141,7 @@ impl AcceleratorTile {
             Phase::Request => return self.fetch(REQUESTS, around) || self.begin_early(around),
             Phase::InputAnswer => return self.fetch(ANSWERS, around) || self.begin_early(around),
             Phase::Grant => self.grant(around),
-            Phase::Compute if self.state.computes => return false,
+            Phase::Compute if self.module.state.computes => return false,
             Phase::Compute => self.compute(around),
             Phase::Output if stream.written < stream.computed && stream.output.left > 0 => {
                 self.go_to(Phase::Write);
@@ -168,7 +173,7 @@ impl AcceleratorTile {
     /// The output of a block has been written. Who gets it learns that by the request for the next piece, which is
     /// sent at once: so the next accelerator of a chain computes while this one does.
     fn next_block(&mut self) {
-        let stream = &mut self.state.stream;
+        let stream = &mut self.module.state.stream;
         let is_used_up = stream.output.size > 0 && stream.output.left == 0;
         let is_other_to_come = self.description.has_two_buffers && stream.has_other;
         let next = match (stream.is_last, stream.pending) {
@@ -191,7 +196,7 @@ impl AcceleratorTile {
     fn grant(&mut self, around: &mut dyn Surroundings) {
         let block = self.description.block;
         let buffer = self.buffer();
-        let stream = &mut self.state.stream;
+        let stream = &mut self.module.state.stream;
         let Some(slot) = stream.pending else {
             return self.go_to(Phase::Request);
         };
@@ -231,7 +236,7 @@ impl AcceleratorTile {
     }
 
     fn send(&mut self, word: CommandWord, bytes: &[u8], around: &mut dyn Surroundings) {
-        if let Some(to) = self.buffers.at(OUTGOING, bytes.len()) {
+        if let Some(to) = self.module.buffers.at(OUTGOING, bytes.len()) {
             to.copy_from_slice(bytes);
         }
         self.transfer(word, 0, OUTGOING, bytes.len() as u64, around);
@@ -252,7 +257,7 @@ impl AcceleratorTile {
         ] {
             self.unit(around).set(register, value);
         }
-        self.state.step = Step::Runs;
+        self.module.state.step = Step::Runs;
         self.unit(around).command(word);
     }
 
@@ -265,7 +270,7 @@ impl AcceleratorTile {
     fn fetch(&mut self, endpoint: u16, around: &mut dyn Surroundings) -> bool {
         let has_message = self.has_message(endpoint, around);
         if has_message {
-            self.state.step = Step::Fetches;
+            self.module.state.step = Step::Fetches;
             let word = CommandWord::new(Command::Fetch, endpoint);
             self.unit(around).command(word);
         }
@@ -277,25 +282,25 @@ impl AcceleratorTile {
         let Some(result) = self.unit(around).outcome() else {
             return false;
         };
-        match (self.state.step, result) {
+        match (self.module.state.step, result) {
             // A kernel has aborted it, or something else is in the way of its packets.
             (_, Err(Error::Aborted)) | (Step::Runs, Err(Error::NoCredits | Error::NoSpace)) => {
                 self.pause(around);
             }
             // The root is told, or there is none that wants to be.
-            (Step::Runs, told) if self.state.ends != 0 => {
-                let sent = &mut self.state.work.sent;
+            (Step::Runs, told) if self.module.state.ends != 0 => {
+                let sent = &mut self.module.state.work.sent;
                 *sent = sent.saturating_add(told.is_ok().into());
-                self.state.status = core::mem::take(&mut self.state.ends);
+                self.module.state.status = core::mem::take(&mut self.module.state.ends);
             }
-            (Step::Runs, Err(Error::Gone)) if self.state.stream.phase == Phase::Grant => {
+            (Step::Runs, Err(Error::Gone)) if self.module.state.stream.phase == Phase::Grant => {
                 self.pause(around);
             }
             (_, Err(error)) => self.fail(error as u64),
-            (Step::Fetches, Ok(0)) => self.state.step = Step::Begins,
+            (Step::Fetches, Ok(0)) => self.module.state.step = Step::Begins,
             (Step::Fetches, Ok(at)) => {
-                self.state.work.received = self.state.work.received.saturating_add(1);
-                match self.state.stream.phase {
+                self.module.state.work.received = self.module.state.work.received.saturating_add(1);
+                match self.module.state.stream.phase {
                     Phase::Request => self.take_request(at),
                     _ => self.take_answer(at, around),
                 }
@@ -315,7 +320,7 @@ impl AcceleratorTile {
 
     /// The phase begins again a little later.
     fn pause(&mut self, around: &mut dyn Surroundings) {
-        self.state.step = Step::Pauses;
+        self.module.state.step = Step::Pauses;
         let time = cycles(PAUSE, self.description.cycle);
         around.schedule(AGAIN, around.now().saturating_add(time));
     }
@@ -323,21 +328,21 @@ impl AcceleratorTile {
     /// The command of the phase has ended without an error.
     fn has_run(&mut self, around: &mut dyn Surroundings) {
         let block = self.description.block;
-        match self.state.stream.phase {
+        match self.module.state.stream.phase {
             Phase::Read => {}
             Phase::Write => {
-                let written = &mut self.state.work.written;
-                *written = written.saturating_add(self.state.stream.writable());
+                let written = &mut self.module.state.work.written;
+                *written = written.saturating_add(self.module.state.stream.writable());
             }
-            _ => self.state.work.sent = self.state.work.sent.saturating_add(1),
+            _ => self.module.state.work.sent = self.module.state.work.sent.saturating_add(1),
         }
-        if self.state.stream.phase == Phase::AskOutput {
+        if self.module.state.stream.phase == Phase::AskOutput {
             let to = self
                 .unit(around)
                 .get(dtu::endpoint_word(OUTPUT_REQUESTS, 1));
-            self.state.work.next = Some(to as u16);
+            self.module.state.work.next = Some(to as u16);
         }
-        let stream = &mut self.state.stream;
+        let stream = &mut self.module.state.stream;
         let next = match stream.phase {
             Phase::AskInput => {
                 stream.awaits_input = self.description.has_two_buffers;
@@ -380,7 +385,7 @@ impl AcceleratorTile {
     /// The label and the payload of the message at an address of a buffer, and its slot. What a short message lacks
     /// is 0.
     fn payload<const N: usize>(&mut self, at: u64, buffer: u64) -> Option<(u64, [u8; N], u8)> {
-        let message = self.buffers.at(at, HEADER_SIZE + N)?;
+        let message = self.module.buffers.at(at, HEADER_SIZE + N)?;
         let (header, payload) = message.split_first_chunk::<HEADER_SIZE>()?;
         let header = Header::from_bytes(header);
         let size = usize::from(header.size).min(N);
@@ -399,7 +404,7 @@ impl AcceleratorTile {
             offset,
             length,
         } = Answer::from_bytes(&bytes);
-        self.state.step = Step::Acknowledges(label, [error, offset, length]);
+        self.module.state.step = Step::Acknowledges(label, [error, offset, length]);
         let word = CommandWord::new(Command::Acknowledge, ANSWERS).with_slot(slot);
         self.unit(around).command(word);
     }
@@ -409,7 +414,7 @@ impl AcceleratorTile {
         if answer.error != 0 {
             return self.fail(answer.error);
         }
-        let stream = &mut self.state.stream;
+        let stream = &mut self.module.state.stream;
         let (phase, next) = match asked {
             Some(Operation::NextIn) => {
                 stream.input = Piece::new(answer.offset, answer.length);
@@ -447,7 +452,7 @@ impl AcceleratorTile {
             return self.fail(card::Error::Invalid as u64);
         };
         let block = self.description.block;
-        let stream = &mut self.state.stream;
+        let stream = &mut self.module.state.stream;
         stream.pending = Some(slot);
         let request = Request::from_bytes(&bytes);
         let operation = request.map(|request| request.operation);

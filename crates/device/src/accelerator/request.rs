@@ -9,11 +9,9 @@ use super::request_cache::{Cache, CacheShape, Line};
 use super::request_logic::RequestAccelerator;
 use super::request_module::Doing;
 use super::{AGAIN, COMPUTED, context_word};
-use crate::device::{
-    BadState, Bytes, Device, Refused, Surroundings, Time, check_state, load_state, save_state,
-};
+use crate::device::{BadState, Device, Refused, Surroundings, Time, check_state};
 use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
-use crate::tile_unit::{Beside, Buffers, Inside, TileUnit};
+use crate::tile_unit::{Beside, Buffers, ModuleUnit, TileUnit};
 
 /// What the tile has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +76,9 @@ pub(super) struct State {
 
 /// The tile.
 pub struct RequestTile {
-    unit: Dtu,
     pub(super) description: RequestDescription,
     pub(super) logic: Box<dyn RequestAccelerator>,
-    pub(super) state: State,
-    pub(super) buffers: Buffers,
+    pub(super) module: ModuleUnit<State>,
 }
 
 impl RequestTile {
@@ -92,19 +88,12 @@ impl RequestTile {
         description: RequestDescription,
         logic: Box<dyn RequestAccelerator>,
     ) -> Result<Self, BadDtu> {
-        let unit = DtuDescription {
-            harts: 1,
-            kernel: None,
-            is_root: false,
-            ..unit
-        };
         let line = description.cache.line as usize;
+        let buffers = Buffers::new(STEPS_BUFFER, STEPS_BUFFERS + line);
         Ok(Self {
-            unit: Dtu::new(unit)?,
             description,
             logic,
-            state: State::default(),
-            buffers: Buffers::new(STEPS_BUFFER, STEPS_BUFFERS + line),
+            module: ModuleUnit::new(unit, buffers)?,
         })
     }
 
@@ -120,15 +109,7 @@ impl RequestTile {
 
     /// The unit, for the module.
     pub(super) fn unit<'a>(&'a mut self, around: &'a mut dyn Surroundings) -> TileUnit<'a> {
-        TileUnit {
-            unit: &mut self.unit,
-            inside: Inside {
-                around,
-                bank: 0,
-                buffers: &mut self.buffers,
-                beside: &mut self.state,
-            },
-        }
+        self.module.unit(around)
     }
 }
 
@@ -274,26 +255,20 @@ impl Device for RequestTile {
     }
 
     fn reset(&mut self) {
-        self.unit.reset();
-        self.state = State::default();
-        self.buffers.bytes.fill(0);
+        self.module.reset();
     }
 
     fn save(&self) -> Vec<u8> {
-        let buffers = Bytes(self.buffers.bytes.clone());
-        save_state(&(Bytes(self.unit.save()), &self.state, buffers))
+        self.module.save()
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
         const DEVICE: &str = "accelerator of requests";
-        let (unit, state, buffers): (Bytes, State, Bytes) = load_state(DEVICE, state)?;
-        let fits = buffers.0.len() == self.buffers.bytes.len();
-        check_state(DEVICE, fits, "its buffers are of another tile")?;
-        let is_possible = state.is_possible(self.description.cache);
-        check_state(DEVICE, is_possible, "a state that it cannot have")?;
-        self.unit.load(&unit.0)?;
-        (self.state, self.buffers.bytes) = (state, buffers.0);
-        Ok(())
+        let cache = self.description.cache;
+        self.module.load(DEVICE, state, |state| {
+            let is_possible = state.is_possible(cache);
+            check_state(DEVICE, is_possible, "a state that it cannot have")
+        })
     }
 }
 

@@ -35,8 +35,8 @@ pub(super) enum Doing {
 impl RequestTile {
     /// Goes on until the module waits for a command, a request or time.
     pub(super) fn go_on(&mut self, around: &mut dyn Surroundings) {
-        while self.state.is_running() {
-            let goes_on = match self.state.doing {
+        while self.module.state.is_running() {
+            let goes_on = match self.module.state.doing {
                 Doing::Computes | Doing::Pauses => false,
                 Doing::Begins => self.begin(around),
                 _ => self.outcome(around),
@@ -49,11 +49,11 @@ impl RequestTile {
 
     /// The time of a step is over.
     pub(super) fn has_computed(&mut self, around: &mut dyn Surroundings) {
-        if !self.state.is_running() || self.state.doing != Doing::Computes {
+        if !self.module.state.is_running() || self.module.state.doing != Doing::Computes {
             return;
         }
-        self.state.doing = Doing::Begins;
-        let progress = &mut self.state.progress;
+        self.module.state.doing = Doing::Begins;
+        let progress = &mut self.module.state.progress;
         progress.made = progress.made.wrapping_add(1);
         progress.all = progress.all.wrapping_add(1);
         progress.next = progress.next.saturating_add(1);
@@ -62,15 +62,15 @@ impl RequestTile {
 
     /// The time has come to make a command again.
     pub(super) fn tries_again(&mut self, around: &mut dyn Surroundings) {
-        if self.state.is_running() && self.state.doing == Doing::Pauses {
-            self.state.doing = Doing::Begins;
+        if self.module.state.is_running() && self.module.state.doing == Doing::Pauses {
+            self.module.state.doing = Doing::Begins;
             self.go_on(around);
         }
     }
 
     /// Begins what is next. False: there is nothing to do.
     fn begin(&mut self, around: &mut dyn Surroundings) -> bool {
-        let state = &mut self.state;
+        let state = &mut self.module.state;
         if state.ends {
             state.seen.clear();
             state.written.clear();
@@ -80,7 +80,7 @@ impl RequestTile {
             return false;
         }
         if let Some(line) = state.written.front().cloned() {
-            if let Some(to) = self.buffers.at(LINE, line.bytes.len()) {
+            if let Some(to) = self.module.buffers.at(LINE, line.bytes.len()) {
                 to.copy_from_slice(&line.bytes);
             }
             self.transfer_line(Command::Write, line.address, Doing::WritesBack, around);
@@ -103,7 +103,7 @@ impl RequestTile {
 
     /// A kernel wants the module to stop: a step that waits for memory will be made again. False: it has stopped.
     fn stop(&mut self) -> bool {
-        let state = &mut self.state;
+        let state = &mut self.module.state;
         state.seen.clear();
         state.fills = None;
         state.written.extend(state.cache.take_dirty());
@@ -119,7 +119,7 @@ impl RequestTile {
     fn fetch(&mut self, around: &mut dyn Surroundings) -> bool {
         let has_message = self.unit(around).get(dtu::EVENTS) >> REQUESTS & 1 != 0;
         if has_message {
-            self.state.doing = Doing::Fetches;
+            self.module.state.doing = Doing::Fetches;
             let word = CommandWord::new(Command::Fetch, REQUESTS);
             self.unit(around).command(word);
         }
@@ -129,8 +129,8 @@ impl RequestTile {
     /// The request in the slot, the number behind its last step, and how often they are made; or the error.
     fn request(&mut self) -> Result<(StepRequest, u64, u64), card::Error> {
         const INVALID: card::Error = card::Error::Invalid;
-        let at = STEPS_BUFFER + (u64::from(self.state.progress.slot) << LOG2_STEPS_SLOT);
-        let message = self.buffers.at(at, HEADER_SIZE + STEP_REQUEST_SIZE);
+        let at = STEPS_BUFFER + (u64::from(self.module.state.progress.slot) << LOG2_STEPS_SLOT);
+        let message = self.module.buffers.at(at, HEADER_SIZE + STEP_REQUEST_SIZE);
         let message = message.filter(|_| at < STEPS_ANSWER).ok_or(INVALID)?;
         let (header, payload) = message.split_first_chunk().ok_or(INVALID)?;
         let size = usize::from(Header::from_bytes(header).size).min(STEP_REQUEST_SIZE);
@@ -149,19 +149,19 @@ impl RequestTile {
 
     /// A request has come.
     fn take_request(&mut self, at: u64) {
-        let progress = &mut self.state.progress;
+        let progress = &mut self.module.state.progress;
         *progress = Progress {
             phase: Phase::Step,
             slot: (at.wrapping_sub(STEPS_BUFFER) >> LOG2_STEPS_SLOT).min(255) as u8,
             all: progress.all,
             ..Progress::default()
         };
-        self.state.fault = 0;
+        self.module.state.fault = 0;
         match self.request() {
             Ok((request, ..)) => {
-                self.state.progress.next = request.first;
+                self.module.state.progress.next = request.first;
                 if !request.keeps_cache {
-                    self.state.cache.clear();
+                    self.module.state.cache.clear();
                 }
             }
             Err(error) => self.finish(Some(error)),
@@ -175,7 +175,7 @@ impl RequestTile {
             Err(error) => return self.finish(Some(error)),
         };
         let (shape, cycle) = (self.description.cache, self.description.cycle);
-        let state = &mut self.state;
+        let state = &mut self.module.state;
         let progress = &mut state.progress;
         if progress.next >= end {
             progress.repeated = progress.repeated.saturating_add(1);
@@ -205,7 +205,7 @@ impl RequestTile {
 
     /// The request ends: what was computed goes to memory, and then the answer is sent.
     fn finish(&mut self, error: Option<card::Error>) {
-        let state = &mut self.state;
+        let state = &mut self.module.state;
         state.seen.clear();
         state.fills = None;
         state.written.extend(state.cache.take_dirty());
@@ -220,9 +220,9 @@ impl RequestTile {
     fn reply(&mut self, around: &mut dyn Surroundings) {
         let Progress {
             slot, error, made, ..
-        } = self.state.progress;
+        } = self.module.state.progress;
         let answer = StepAnswer { error, steps: made }.bytes();
-        if let Some(to) = self.buffers.at(STEPS_ANSWER, answer.len()) {
+        if let Some(to) = self.module.buffers.at(STEPS_ANSWER, answer.len()) {
             to.copy_from_slice(&answer);
         }
         let word = CommandWord::new(Command::Reply, REQUESTS).with_slot(slot);
@@ -257,7 +257,7 @@ impl RequestTile {
         ] {
             self.unit(around).set(register, value);
         }
-        self.state.doing = doing;
+        self.module.state.doing = doing;
         self.unit(around).command(word);
     }
 
@@ -266,15 +266,15 @@ impl RequestTile {
         let Some(result) = self.unit(around).outcome() else {
             return false;
         };
-        let doing = std::mem::take(&mut self.state.doing);
+        let doing = std::mem::take(&mut self.module.state.doing);
         // The kernel does not want what the line is for.
-        let leaves = self.state.ends || self.state.stops && doing == Doing::Fills;
+        let leaves = self.module.state.ends || self.module.state.stops && doing == Doing::Fills;
         match (doing, result) {
             (_, Err(Error::Aborted)) if leaves => {}
             // A kernel has aborted it, or something else is in the way of its packets.
             (_, Err(Error::Aborted | Error::NoCredits | Error::NoSpace))
             | (Doing::Replies, Err(Error::Gone)) => {
-                self.state.doing = Doing::Pauses;
+                self.module.state.doing = Doing::Pauses;
                 let time = cycles(PAUSE, self.description.cycle);
                 around.schedule(AGAIN, around.now().saturating_add(time));
             }
@@ -282,16 +282,16 @@ impl RequestTile {
             (Doing::Fills, Ok(_)) => self.take_line(),
             (Doing::Fills, Err(error)) => self.finish(Some(error_of(error))),
             (Doing::WritesBack, Ok(_)) => {
-                self.state.written.pop_front();
+                self.module.state.written.pop_front();
             }
             (Doing::WritesBack, Err(error)) => self.lose_line(error_of(error)),
             (Doing::Replies, Err(_)) => {
-                let slot = self.state.progress.slot;
+                let slot = self.module.state.progress.slot;
                 let word = CommandWord::new(Command::Acknowledge, REQUESTS).with_slot(slot);
                 self.command(word, (0, 0, 0), Doing::Acknowledges, around);
             }
             (Doing::Replies | Doing::Acknowledges, _) => {
-                self.state.progress.phase = Phase::Fetch;
+                self.module.state.progress.phase = Phase::Fetch;
             }
             _ => {}
         }
@@ -301,21 +301,25 @@ impl RequestTile {
     /// A line has come from memory.
     fn take_line(&mut self) {
         let shape = self.description.cache;
-        let Some(address) = self.state.fills.take() else {
+        let Some(address) = self.module.state.fills.take() else {
             return;
         };
-        if let Some(bytes) = self.buffers.at(LINE, shape.line as usize) {
-            let victim = self.state.cache.put(shape, address, bytes.to_vec(), false);
-            self.state.written.extend(victim);
+        if let Some(bytes) = self.module.buffers.at(LINE, shape.line as usize) {
+            let victim = self
+                .module
+                .state
+                .cache
+                .put(shape, address, bytes.to_vec(), false);
+            self.module.state.written.extend(victim);
         }
     }
 
     /// A line cannot be written.
     fn lose_line(&mut self, error: card::Error) {
-        self.state.written.pop_front();
-        match self.state.progress.phase {
+        self.module.state.written.pop_front();
+        match self.module.state.progress.phase {
             Phase::Step => self.finish(Some(error)),
-            _ if self.state.progress.error == 0 => self.finish(Some(error)),
+            _ if self.module.state.progress.error == 0 => self.finish(Some(error)),
             _ => {}
         }
     }
