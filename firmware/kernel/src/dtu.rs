@@ -543,8 +543,8 @@ impl Unit {
         self.command(word).map(|_| ())
     }
 
-    /// Answers a message of a gate.
-    #[cfg(feature = "root")]
+    /// Answers a message of an endpoint.
+    #[inline(always)]
     pub fn answer_at(&self, endpoint: u16, slot: u8, payload: &[u64]) -> Result<(), Error> {
         self.prepare(payload);
         let command = CommandWord::new(Command::Reply, endpoint).with_slot(slot);
@@ -553,9 +553,7 @@ impl Unit {
 
     /// Answers a request.
     pub fn answer(&self, slot: u8, word: u64) {
-        self.prepare(&[word]);
-        let command = CommandWord::new(Command::Reply, REQUESTS).with_slot(slot);
-        if self.command(command).is_err() {
+        if self.answer_at(REQUESTS, slot, &[word]).is_err() {
             // Whoever has asked is gone. The slot is free all the same.
             self.acknowledge(REQUESTS, slot);
         }
