@@ -230,6 +230,7 @@ impl Registers {
             tile: tile as u16,
             address: 0,
             size: 1 << 56,
+            receiver: 0,
         };
         self.set_endpoint(number, Endpoint::Memory(memory));
     }

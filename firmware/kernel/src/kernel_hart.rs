@@ -358,6 +358,10 @@ pub fn attend(kernel: &mut Kernel) {
     if kernel.dispatch.next_slice_end() <= now {
         kernel.dispatch.end_slices(now, &mut kernel.harts);
     }
+    #[cfg(feature = "root")]
+    if kernel.root.next_turn_end() <= now {
+        kernel.end_turns(now);
+    }
     while let Some(hart) = kernel.dispatch.unanswered(now, kernel.patience()) {
         kernel.lose(hart, "it does not save its thread");
     }
@@ -372,7 +376,10 @@ pub fn next_event(kernel: &Kernel) -> u64 {
         dispatch.next_slice_end(),
         unanswered,
     ];
-    all.into_iter().min().unwrap_or(u64::MAX)
+    let next = all.into_iter().min().unwrap_or(u64::MAX);
+    #[cfg(feature = "root")]
+    let next = next.min(kernel.root.next_turn_end());
+    next
 }
 
 /// Serves each of the callers once, in turns from the hart `first` on. Returns the hart behind the one

@@ -86,9 +86,9 @@ calls! {
         "Sends a message and waits for its answer."
     ActivityCreate = 92, "activity_create", Kernel;
         "tile": "of an accelerator"; "a capability";
-        NotFound: "there is no such tile", Busy: "it has an activity, or the last one has not come to its next step", NoMemory: "there is no place for an activity",
+        NotFound: "there is no such tile", NoMemory: "there is no place for an activity, or no memory for what it has",
         NoCall: "the kernel is no root";
-        "Makes an activity of an accelerator. It ends when the capability is revoked."
+        "Makes an activity of an accelerator. It ends when the capability is revoked. Activities of a tile take turns."
     ActivityEndpoint = 93, "activity_endpoint", Kernel;
         "activity": "a capability", "endpoint": "the accelerator's", "capability": "to send, or of memory";
         "0";
@@ -117,6 +117,17 @@ calls! {
         NotFound: "the caller's process has no such capability, or it was revoked", Invalid: "it is not of an activity",
         TimedOut: "it has not ended in time", NoCall: "the kernel is no root";
         "Waits for the end of an accelerator's activity."
+    ActivityState = 110, "activity_state", Kernel;
+        "activity": "a capability";
+        "0: it has not begun, 1: it waits for its turn, 2: it has its turn, 3: it waits for a message, 4: it is over; \
+        its blocks";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity",
+        Failed: "the tile does not answer", NoCall: "the kernel is no root";
+        "Says what an activity does, and how many blocks its logic has computed."
+    AcceleratorTurns = 111, "accelerator_turns", Kernel;
+        ; "turns; messages and data that were forwarded";
+        NoCall: "the kernel is no root";
+        "Says how often accelerators got another activity, and what the kernel took for activities without a turn."
 }
 
 #[cfg(test)]

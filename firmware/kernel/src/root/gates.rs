@@ -1,10 +1,16 @@
 //! Gates: receive endpoints of this tile's unit, whose messages programs take and answer; and calls of programs to
 //! gates of any tile.
 use flick_abi::card::{Error, MAILBOX_BYTES, PAGE};
-use flick_abi::dtu::{Error as UnitError, RECEIVE_ENDPOINTS};
+use flick_abi::dtu::{
+    Error as UnitError, HEADER_SIZE, Header, NO_HEADER_ENDPOINT, RECEIVE_ENDPOINTS, SlotRecord,
+};
 use flick_kernel_core::threads::{List, Place, State, Wait};
 
+use super::activities::of_units;
+use super::activity_image::Left;
+use super::forwarding::Outcome;
 use super::{Object, Root, Sender};
+use crate::cache;
 use crate::dtu::{KERNEL, LOG2_REQUEST, Message, PAYLOAD, Payload, REPLIES, Unit};
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 
@@ -244,7 +250,21 @@ impl Kernel {
             return Err(Error::Invalid);
         }
         let (payload, words) = self.load_message(caller, message)?;
-        match unit.answer_at(gate.endpoint, slot as u8, &payload[..words]) {
+        let mut answered = unit.answer_at(gate.endpoint, slot as u8, &payload[..words]);
+        if answered == Err(UnitError::Gone) {
+            match self.leave_gate_answer(&gate, slot as u8, &payload[..words]) {
+                Outcome::Done => {
+                    unit.acknowledge(gate.endpoint, slot as u8);
+                    return value(0);
+                }
+                Outcome::Gone => {}
+                // It got its turn meanwhile.
+                Outcome::Again => {
+                    answered = unit.answer_at(gate.endpoint, slot as u8, &payload[..words]);
+                }
+            }
+        }
+        match answered {
             Ok(()) => value(0),
             // The slot has no message.
             Err(UnitError::NoAnswer) => Err(Error::Invalid),
@@ -279,11 +299,12 @@ impl Kernel {
         calls.before += 1;
         let label = place as u64 | calls.before << 8;
         let to = (sender.tile, sender.endpoint, sender.receiver);
-        let sent = unit.ask_gate(to, sender.label, &payload[..words], label);
-        sent.map_err(|error| match error {
-            UnitError::NoSpace => Error::Again,
-            _ => Error::Dead,
-        })?;
+        match unit.ask_gate(to, sender.label, &payload[..words], label) {
+            Ok(()) => {}
+            Err(UnitError::NoSpace) => return Err(Error::Again),
+            Err(UnitError::Gone) => self.leave_call(&sender, label, &payload[..words])?,
+            Err(_) => return Err(Error::Dead),
+        }
         self.root.calls.all[place] = Some(OpenCall {
             thread: self.dispatch.threads.number(caller.thread),
             process: caller.process,
@@ -292,6 +313,69 @@ impl Kernel {
             gate: (sender.tile, sender.endpoint),
         });
         self.wait(caller.thread, Wait::Answer(place as u8), until)
+    }
+
+    /// The accelerator has another activity now: the call is left for the one that it is for.
+    fn leave_call(&mut self, sender: &Sender, token: u64, words: &[u64]) -> Result<(), Error> {
+        let activity = of_units(sender.receiver).ok_or(Error::Dead)?;
+        let mut three = [0; 3];
+        let all = three.get_mut(..words.len()).ok_or(Error::Invalid)?;
+        all.copy_from_slice(words);
+        let tile = self.map.tile.0 as u16;
+        let header = Header {
+            tile: tile as u8,
+            answer_endpoint: REPLIES as u8,
+            activity: KERNEL,
+            answer_label: token,
+            label: sender.label,
+            ..Header::from_bytes(&[0; HEADER_SIZE])
+        };
+        let record = SlotRecord {
+            tile,
+            activity: KERNEL,
+            answer: Some(REPLIES),
+            label: token,
+            credit: None,
+        };
+        let message = Left {
+            header,
+            words: three,
+            record,
+        };
+        match self.leave_message(activity, sender.endpoint, &message) {
+            Outcome::Done => Ok(()),
+            Outcome::Again => Err(Error::Again),
+            Outcome::Gone => Err(Error::Dead),
+        }
+    }
+
+    /// The sender has no turn: the answer is left for it.
+    fn leave_gate_answer(&mut self, gate: &Gate, slot: u8, words: &[u64]) -> Outcome {
+        let at = gate.frame + (u64::from(slot) << LOG2_REQUEST);
+        cache::refresh(at, HEADER_SIZE as u64);
+        // SAFETY: the slot is in the gate's frame, where the unit alone writes, and has a message.
+        let header = unsafe { (at as *const [u8; HEADER_SIZE]).read_volatile() };
+        let request = Header::from_bytes(&header);
+        let mut three = [0; 3];
+        let Some(all) = three.get_mut(..words.len()) else {
+            return Outcome::Gone;
+        };
+        all.copy_from_slice(words);
+        let asked = SlotRecord {
+            tile: request.tile.into(),
+            activity: request.activity,
+            answer: (request.answer_endpoint != NO_HEADER_ENDPOINT)
+                .then_some(request.answer_endpoint.into()),
+            label: request.answer_label,
+            credit: None,
+        };
+        let by = Header {
+            tile: self.map.tile.0 as u8,
+            endpoint: gate.endpoint as u8,
+            activity: KERNEL,
+            ..Header::from_bytes(&[0; HEADER_SIZE])
+        };
+        self.leave_answer(&asked, by, three)
     }
 
     fn end_call(&mut self, place: usize, answer: Result<(u64, u64), Error>) {

@@ -5,7 +5,8 @@ use flick_abi::dtu::{Command, Endpoint, MemoryEndpoint};
 use flick_kernel_core::page_tables::Physical;
 
 use super::Object;
-use super::tile_table::NAME;
+use super::activities::of_units;
+use super::tile_table::{NAME, TileFacts};
 use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 
@@ -27,6 +28,8 @@ pub struct Memory {
     rights: u8,
     /// It was taken from the memory of a tile, and goes back there.
     is_whole: bool,
+    /// The activity, by its number in the units, whose local memory it is; 0: it is a tile of memory's.
+    owner: u16,
 }
 
 impl Memory {
@@ -38,6 +41,15 @@ impl Memory {
             size,
             rights: (rights::READ | rights::WRITE) as u8,
             is_whole: false,
+            owner: 0,
+        }
+    }
+
+    /// The local memory of an activity.
+    pub const fn local(facts: &TileFacts, owner: u16) -> Self {
+        Self {
+            owner,
+            ..Self::of(facts.tile, facts.base, facts.size)
         }
     }
 
@@ -58,6 +70,7 @@ impl Memory {
             tile: self.tile,
             address: self.address,
             size: self.size,
+            receiver: self.owner,
         })
     }
 
@@ -197,6 +210,13 @@ impl Kernel {
         self.copy(caller, number, offset, data, rights::WRITE)
     }
 
+    /// Where the memory is in the kernel's, if it is the local memory of an activity that does not run.
+    fn image_of(&self, memory: &Memory) -> Option<u64> {
+        let activity = of_units(memory.owner).filter(|&activity| !self.is_current(activity))?;
+        let offset = memory.address - self.facts_of(activity).base;
+        Some(self.root.activities[activity].image.memory(offset))
+    }
+
     fn copy(
         &mut self,
         caller: Caller,
@@ -223,7 +243,19 @@ impl Kernel {
             _ => (Command::Write, rights::READ),
         };
         let mut moved = Ok(());
+        let image = self.image_of(&memory);
         self.each_piece(caller, here, size, of_caller, |_, place, piece, before| {
+            if let Some(image) = image {
+                let at = image + offset + before;
+                let (from, to) = if command == Command::Read {
+                    (at, place)
+                } else {
+                    (place, at)
+                };
+                // SAFETY: bytes of the process's memory, which have just been resolved, and of an activity's image.
+                unsafe { core::ptr::copy(from as *const u8, to as *mut u8, piece as usize) };
+                return;
+            }
             let at = (memory.tile, memory.address + offset + before);
             moved = moved.and_then(|()| unit.move_memory(command, at, place, piece));
         })?;

@@ -1,9 +1,12 @@
 //! The root role (`docs/root.md`): the kernel of one tile sets up the units of tiles without harts, and gives its
 //! programs capabilities for them.
 mod activities;
+mod activity_image;
+mod forwarding;
 mod gates;
 mod memory;
 mod remote;
+mod tile_schedule;
 mod tile_table;
 
 pub use remote::ENDPOINTS;
@@ -12,14 +15,17 @@ use flick_abi::card::{Error, PAGE, RootCall};
 use flick_kernel_core::capabilities::{Capabilities, Entry, Place};
 use flick_kernel_core::flat_tree::FlatTree;
 
-use crate::kernel::{Answer, Caller, Kernel, value};
-use activities::Activities;
+use crate::kernel::{Answer, Caller, Done, Kernel, value};
+use activities::{Activities, Activity};
 use gates::{Gates, OpenCalls};
 use memory::Memory;
+use tile_schedule::Schedule;
 use tile_table::TileTable;
 
 /// Capabilities take at most this part of the memory behind the kernel.
 const PART_OF_MEMORY: u64 = 32;
+/// Activities take at most this part, without their images.
+const PART_OF_ACTIVITIES: u64 = 128;
 /// A process has at most this part of all capabilities.
 const QUOTA: usize = 4;
 
@@ -31,13 +37,13 @@ pub enum Object {
     /// A gate of a process of this tile.
     Gate(u8),
     /// The gate of an accelerator.
-    ActivityGate(u8),
+    ActivityGate(u16),
     /// To send messages to a gate.
     Sender(Sender),
     /// An activity of an accelerator.
-    Activity(u8),
+    Activity(u16),
     /// An endpoint of an activity that was set up. It is a child of what it was set up by.
-    Endpoint(u8, u8),
+    Endpoint(u16, u8),
 }
 
 /// Where messages go.
@@ -59,6 +65,9 @@ pub struct Root {
     gates: Gates,
     calls: OpenCalls,
     activities: Activities,
+    schedule: Schedule,
+    /// Messages and data that the kernel has taken for activities without a turn.
+    forwarded: u64,
 }
 
 impl Root {
@@ -70,6 +79,8 @@ impl Root {
             gates: Gates::new(),
             calls: OpenCalls::new(),
             activities: Activities::new(),
+            schedule: Schedule::new(),
+            forwarded: 0,
         }
     }
 }
@@ -95,7 +106,27 @@ impl Kernel {
             };
             self.root.capabilities = Capabilities::with_entries(entries, count / QUOTA);
         }
+        self.begin_activities();
         unit.listen(0);
+    }
+
+    fn begin_activities(&mut self) {
+        let memory = self.map.memory.1 - self.map.memory.0;
+        let slice = u128::from(self.root.tiles.slice) * u128::from(self.map.frequency);
+        self.root.schedule.slice = (slice / 1_000_000_000).max(1) as u64;
+        let most = (memory / PART_OF_ACTIVITIES) as usize / size_of::<Activity>();
+        let most = most.min(activities::MOST);
+        let pages = (most * size_of::<Activity>()).div_ceil(PAGE as usize);
+        if let Some(at) = self.frames.allocate_many(pages) {
+            let all = at as *mut Activity;
+            // SAFETY: as above.
+            self.root.activities = Activities(unsafe {
+                for n in 0..most {
+                    all.add(n).write(Activity::FREE);
+                }
+                core::slice::from_raw_parts_mut(all, most)
+            });
+        }
     }
 
     fn is_root(&self) -> bool {
@@ -145,6 +176,11 @@ impl Kernel {
             RootCall::ActivityMemory => self.derive_local_memory(caller, a0),
             RootCall::ActivityStart => self.start_activity(caller, a0, a1),
             RootCall::ActivityWait => self.wait_for_activity(caller, a0, a1),
+            RootCall::ActivityState => self.state_of_activity(caller, a0),
+            RootCall::AcceleratorTurns => {
+                let (turns, forwarded) = (self.root.schedule.turns, self.root.forwarded);
+                Ok(Done::Values(turns, forwarded))
+            }
         }
     }
 
