@@ -323,11 +323,6 @@ impl World {
         (Header::from_bytes(header).label, payload, slot)
     }
 
-    /// Slots of an accelerator with requests that it has not fetched, a bit each.
-    pub fn unread(&mut self, tile: u16) -> u64 {
-        self.registers::<1>(tile, dtu::endpoint_word(REQUESTS, 3))[0] >> 32
-    }
-
     /// The credit of a message goes back.
     pub fn acknowledge(&mut self, slot: u8) {
         let word = CommandWord::new(Command::Acknowledge, SERVES).with_slot(slot);
