@@ -41,11 +41,14 @@ for at in 200000 500000; do
   verdict $? "what requests prints behind a snapshot at $at"
 done
 
-# Programs of the root's kernel: the same, gates, and capabilities of a program that ends.
+# Programs of the root's kernel: the same, gates, capabilities of a program that ends, and services.
 if [ -e "$card/kernel-root.elf" ]; then
-  for program in root_chain root_gates root_leaves; do
+  for program in root_chain root_gates root_leaves root_services; do
     programs=(--program $program)
-    [ $program != root_leaves ] || programs+=(--program $program -- all)
+    case $program in
+    root_leaves) programs+=(--program $program -- all) ;;
+    root_services) for role in serve serve hold; do programs+=(--program $program -- $role); done ;;
+    esac
     "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o $program "$source/$program.c"
     verdict $? "$program is compiled"
     for options in "" "--timed"; do

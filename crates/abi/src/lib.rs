@@ -12,6 +12,7 @@
 //! | [`card`] | kernel calls of the card | kernel, programs of the card | kernel, programs of the card |
 //! | [`accelerator`] | registers of accelerators | root kernel, device | root kernel, device |
 //! | [`file_protocol`] | requests for pieces of files | programs, device, servers | programs, device, servers |
+//! | [`service`] | messages about sessions | root kernel | servers |
 //! | [`step_request`] | requests for steps over arrays | programs, device | programs, device |
 //! | [`dtu`] | registers and messages of data transfer units | firmware, device | firmware, device |
 //! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
@@ -54,6 +55,7 @@ pub mod header;
 pub mod layout;
 pub mod march;
 pub mod names;
+pub mod service;
 pub mod settings;
 pub mod signature;
 pub mod step_request;

@@ -3,6 +3,7 @@ use core::fmt::{self, Write};
 
 use crate::accelerator::{self, Input, Status};
 use crate::file_protocol::Operation;
+use crate::service;
 
 use super::{CallPage, Error, ExceptionRecord, ProgramStart, ThreadState, hint, pages, rights};
 
@@ -101,6 +102,9 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("FILE_COMMIT", Operation::Commit as u64),
         ("FILE_NEXT_INOUT", Operation::NextInOut as u64),
         ("FILE_END", Operation::End as u64),
+        ("SERVICE_OPEN", service::OPEN),
+        ("SERVICE_CLOSE", service::CLOSE),
+        ("NO_SLOT", service::NO_SLOT),
     ] {
         writeln!(out, "#define FLICK_{name} {value}u")?;
     }

@@ -177,7 +177,7 @@ impl Kernel {
         let is_memory = wants_memory(endpoint).ok_or(Error::Invalid)?;
         let (source, object) = self.capability(caller, by)?;
         let owner = in_units(activity);
-        let words = match object {
+        let words = match self.root.views.seen(object) {
             Object::Memory(memory) if is_memory => memory.endpoint(owner),
             Object::Sender(sender) if !is_memory => Endpoint::Send(SendEndpoint {
                 activity: owner,
@@ -195,6 +195,7 @@ impl Kernel {
         if let Some(before) = self.root.activities[activity].endpoints[n] {
             self.revoke(before);
         }
+        let shown = object;
         let object = Object::Endpoint(activity, endpoint as u8);
         let set_up = self
             .root
@@ -202,6 +203,10 @@ impl Kernel {
             .add(caller.process, object, Some(source));
         let set_up = set_up.ok_or(Error::NoMemory)?;
         self.root.activities[activity].endpoints[n] = Some(set_up);
+        if let Err(error) = self.root.views.note(shown, (activity, endpoint as u8)) {
+            self.revoke(set_up);
+            return Err(error);
+        }
         if self
             .put_endpoint(activity, endpoint as u16, Some(words))
             .is_err()
@@ -210,6 +215,16 @@ impl Kernel {
             return Err(Error::Failed);
         }
         value(0)
+    }
+
+    /// An endpoint that was set up by memory reaches other memory from now on.
+    pub fn renew_endpoint(
+        &mut self,
+        (activity, endpoint): (u16, u8),
+        memory: &Memory,
+    ) -> Result<(), NoAnswer> {
+        let words = memory.endpoint(in_units(activity));
+        self.put_endpoint(activity, endpoint.into(), Some(words))
     }
 
     /// An endpoint is another one, in the image, and in the tile if the activity runs.

@@ -9,7 +9,7 @@ use flick_kernel_core::threads::{List, Place, State, Wait};
 use super::activities::of_units;
 use super::activity_image::Left;
 use super::forwarding::Outcome;
-use super::{Object, Root, Sender};
+use super::{Object, Root, Sender, Side};
 use crate::cache;
 use crate::dtu::{KERNEL, LOG2_REQUEST, Message, PAYLOAD, Payload, REPLIES, Unit};
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
@@ -22,6 +22,8 @@ const SLOTS: u64 = PAGE >> LOG2_REQUEST;
 const CALLS: usize = SLOTS as usize;
 /// Those of a process: others find room, too.
 const CALLS_OF_PROCESS: usize = CALLS / 2;
+/// Capabilities that a server gives until its answer.
+const MOST_GIVEN: u8 = 4;
 
 /// A gate of a process.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +63,17 @@ struct OpenCall {
     buffer: u64,
     /// Whose it is: tile and endpoint.
     gate: (u16, u16),
+    by: By,
+}
+
+/// By what a call was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Sender,
+    /// A session, by which the server has given so many capabilities meanwhile.
+    Session(u8, u8),
+    /// It opens the session.
+    Opening(u8),
 }
 
 /// The calls that wait, by the places of their answers.
@@ -88,7 +101,10 @@ impl Root {
 
     /// A thread does not wait for its answer any more.
     pub fn forget_call(&mut self, place: u8) {
-        self.calls.all[usize::from(place)] = None;
+        let call = self.calls.all[usize::from(place)].take();
+        if let Some(By::Opening(session)) = call.map(|call| call.by) {
+            self.services.is_not_awaited(session);
+        }
     }
 }
 
@@ -141,6 +157,13 @@ impl Kernel {
             if self.root.calls.all[n].is_some_and(|call| call.gate == own) {
                 self.end_call(n, Err(Error::Dead));
             }
+        }
+    }
+
+    /// The server of a gate looks whether there is something for it.
+    pub fn wake_server(&mut self, gate: u8) {
+        while let Some(reader) = self.first_at_gate(gate) {
+            self.restart(reader);
         }
     }
 
@@ -197,7 +220,11 @@ impl Kernel {
     pub fn receive(&mut self, caller: Caller, number: u64, buffer: u64, until: u64) -> Answer {
         let (place, gate) = self.own_gate(caller, number)?;
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        if !unit.has_unread(gate.endpoint) {
+        let is_empty = !unit.has_unread(gate.endpoint);
+        if let Some(end) = self.root.services.next_end(place, is_empty) {
+            return self.tell_end(caller, buffer, end);
+        }
+        if is_empty {
             if is_past(until) {
                 return Err(Error::TimedOut);
             }
@@ -285,11 +312,51 @@ impl Kernel {
         buffer: u64,
         until: u64,
     ) -> Answer {
-        let Object::Sender(sender) = self.capability(caller, number)?.1 else {
-            return Err(Error::Invalid);
+        let (sender, by) = match self.capability(caller, number)?.1 {
+            Object::Sender(sender) => (sender, By::Sender),
+            Object::Session(session, Side::User) => {
+                let (gate, label) = self.root.services.way_of(session).ok_or(Error::Dead)?;
+                (self.sender_to(gate, label), By::Session(session, 0))
+            }
+            _ => return Err(Error::Invalid),
         };
-        let unit = self.tiles.unit.ok_or(Error::Dead)?;
         let (payload, words) = self.load_message(caller, message)?;
+        self.call(caller, (sender, by), &payload[..words], buffer, until)
+    }
+
+    /// Asks the server of a gate for a session.
+    pub fn call_to_open(
+        &mut self,
+        caller: Caller,
+        session: u8,
+        (gate, label): (u8, u64),
+        message: &[u64],
+        until: u64,
+    ) -> Answer {
+        let way = (self.sender_to(gate, label), By::Opening(session));
+        self.call(caller, way, message, 0, until)
+    }
+
+    /// Sends to a gate of this tile.
+    fn sender_to(&self, gate: u8, label: u64) -> Sender {
+        Sender {
+            tile: self.map.tile.0 as u16,
+            endpoint: self.root.gates.0[usize::from(gate)].endpoint,
+            receiver: KERNEL,
+            credits: 1,
+            label,
+        }
+    }
+
+    fn call(
+        &mut self,
+        caller: Caller,
+        (sender, by): (Sender, By),
+        payload: &[u64],
+        buffer: u64,
+        until: u64,
+    ) -> Answer {
+        let unit = self.tiles.unit.ok_or(Error::Dead)?;
         let calls = &mut self.root.calls;
         let own = calls.all.iter().flatten();
         let own = own.filter(|call| call.process == caller.process).count();
@@ -299,10 +366,10 @@ impl Kernel {
         calls.before += 1;
         let label = place as u64 | calls.before << 8;
         let to = (sender.tile, sender.endpoint, sender.receiver);
-        match unit.ask_gate(to, sender.label, &payload[..words], label) {
+        match unit.ask_gate(to, sender.label, payload, label) {
             Ok(()) => {}
             Err(UnitError::NoSpace) => return Err(Error::Again),
-            Err(UnitError::Gone) => self.leave_call(&sender, label, &payload[..words])?,
+            Err(UnitError::Gone) => self.leave_call(&sender, label, payload)?,
             Err(_) => return Err(Error::Dead),
         }
         self.root.calls.all[place] = Some(OpenCall {
@@ -311,6 +378,7 @@ impl Kernel {
             label,
             buffer,
             gate: (sender.tile, sender.endpoint),
+            by,
         });
         self.wait(caller.thread, Wait::Answer(place as u8), until)
     }
@@ -378,6 +446,31 @@ impl Kernel {
         self.leave_answer(&asked, by, three)
     }
 
+    /// The process that waits for an answer of a session, if the server may give it one more capability.
+    pub fn count_given(&mut self, session: u8) -> Option<u16> {
+        let mut calls = self.root.calls.all.iter_mut().flatten();
+        calls.find_map(|call| match &mut call.by {
+            By::Session(by, given) if *by == session && *given < MOST_GIVEN => {
+                *given += 1;
+                Some(call.process)
+            }
+            _ => None,
+        })
+    }
+
+    /// A session is over: nobody waits for it any more.
+    pub fn end_calls_of(&mut self, session: u8) {
+        for n in 0..CALLS {
+            let is_its = self.root.calls.all[n].is_some_and(|call| match call.by {
+                By::Sender => false,
+                By::Session(by, _) | By::Opening(by) => by == session,
+            });
+            if is_its {
+                self.end_call(n, Err(Error::Dead));
+            }
+        }
+    }
+
     fn end_call(&mut self, place: usize, answer: Result<(u64, u64), Error>) {
         let call = self.root.calls.all[place];
         let Some(thread) = call.and_then(|call| self.caller_of(call)) else {
@@ -408,11 +501,10 @@ impl Kernel {
         for gate in 0..GATES as u8 {
             let endpoint = self.root.gates.0[usize::from(gate)].endpoint;
             if endpoint != 0 && endpoint < RECEIVE_ENDPOINTS && events >> endpoint & 1 != 0 {
-                while let Some(reader) = self.first_at_gate(gate) {
-                    self.restart(reader);
-                }
+                self.wake_server(gate);
             }
         }
+        self.wake_servers();
         self.listen_to_gates(unit);
     }
 
@@ -426,6 +518,14 @@ impl Kernel {
             return;
         };
         let caller = Caller::of_process(waiting, self.dispatch.threads[waiting].process);
+        if let By::Opening(session) = call.by {
+            // From here on it is no concern of the session how the call ends.
+            if let Some(call) = &mut self.root.calls.all[place] {
+                call.by = By::Sender;
+            }
+            let opened = self.session_is_answered(session, &message.payload);
+            return self.end_call(place, opened.map(|number| (number, 0)));
+        }
         let stored = self.store_words(caller, call.buffer, &message.payload);
         let size = u64::from(message.header.size).min(MAILBOX_BYTES as u64);
         self.end_call(place, stored.map(|()| (size, 0)));

@@ -61,6 +61,20 @@ impl Memory {
         }
     }
 
+    /// A part of it, or with fewer rights.
+    pub fn narrow(&self, (offset, size): (u64, u64), wanted: u64) -> Result<Self, Error> {
+        self.check(offset, size)?;
+        if !self.has(wanted) {
+            return Err(Error::NotPermitted);
+        }
+        Ok(Self {
+            address: self.address + offset,
+            size,
+            rights: wanted as u8,
+            ..self.part()
+        })
+    }
+
     /// An endpoint of an activity that reaches it.
     pub fn endpoint(&self, activity: u16) -> Endpoint {
         Endpoint::Memory(MemoryEndpoint {
@@ -91,6 +105,18 @@ impl Memory {
 impl Kernel {
     /// The first tile with this name, from a number on.
     pub fn find_tile(&mut self, caller: Caller, (name, size): (u64, u64), from: u64) -> Answer {
+        let bytes = self.load_name(caller, (name, size))?;
+        let found = self.root.tiles.find(&bytes[..size as usize], from);
+        let found = found.ok_or(Error::NotFound)?;
+        Ok(Done::Values(found.tile.into(), found.endpoints.into()))
+    }
+
+    /// A name of the caller, with zeros behind it.
+    pub fn load_name(
+        &mut self,
+        caller: Caller,
+        (name, size): (u64, u64),
+    ) -> Result<[u8; NAME], Error> {
         let mut bytes = [0; NAME];
         if size > NAME as u64 {
             return Err(Error::Invalid);
@@ -106,9 +132,7 @@ impl Kernel {
                 unsafe { core::ptr::copy(place as *const u8, to.as_mut_ptr(), to.len()) };
             },
         )?;
-        let found = self.root.tiles.find(&bytes[..size as usize], from);
-        let found = found.ok_or(Error::NotFound)?;
-        Ok(Done::Values(found.tile.into(), found.endpoints.into()))
+        Ok(bytes)
     }
 
     /// Memory of a tile, which nobody else has, and which is 0.
@@ -159,7 +183,7 @@ impl Kernel {
     }
 
     /// The object of a capability, if it is memory.
-    fn memory(&self, caller: Caller, number: u64) -> Result<(u16, Memory), Error> {
+    pub fn memory(&self, caller: Caller, number: u64) -> Result<(u16, Memory), Error> {
         match self.capability(caller, number)? {
             (place, Object::Memory(memory)) => Ok((place, memory)),
             _ => Err(Error::Invalid),
@@ -175,16 +199,7 @@ impl Kernel {
         wanted: u64,
     ) -> Answer {
         let (place, memory) = self.memory(caller, number)?;
-        memory.check(offset, size)?;
-        if !memory.has(wanted) {
-            return Err(Error::NotPermitted);
-        }
-        let part = Memory {
-            address: memory.address + offset,
-            size,
-            rights: wanted as u8,
-            ..memory.part()
-        };
+        let part = memory.narrow((offset, size), wanted)?;
         self.grant(caller.process, Object::Memory(part), Some(place))
     }
 
@@ -228,7 +243,10 @@ impl Kernel {
         if !self.map.is_coherent {
             return Err(Error::NoCall);
         }
-        let (_, memory) = self.memory(caller, number)?;
+        let (_, object) = self.capability(caller, number)?;
+        let Object::Memory(memory) = self.root.views.seen(object) else {
+            return Err(Error::Invalid);
+        };
         memory.check(offset, size)?;
         if size > MOST_COPIED {
             return Err(Error::Invalid);

@@ -6,8 +6,10 @@ mod forwarding;
 mod gates;
 mod memory;
 mod remote;
+mod services;
 mod tile_schedule;
 mod tile_table;
+mod views;
 
 pub use remote::ENDPOINTS;
 
@@ -19,8 +21,10 @@ use crate::kernel::{Answer, Caller, Done, Kernel, value};
 use activities::{Activities, Activity};
 use gates::{Gates, OpenCalls};
 use memory::Memory;
+use services::Services;
 use tile_schedule::Schedule;
 use tile_table::TileTable;
+use views::Views;
 
 /// Capabilities take at most this part of the memory behind the kernel.
 const PART_OF_MEMORY: u64 = 32;
@@ -44,6 +48,21 @@ pub enum Object {
     Activity(u16),
     /// An endpoint of an activity that was set up. It is a child of what it was set up by.
     Endpoint(u16, u8),
+    /// A gate that has a name.
+    Service(u8),
+    /// A session with a service, of the server or of the client.
+    Session(u8, Side),
+    /// Memory whose range the maker changes.
+    View(u8, Side),
+}
+
+/// Whose a capability is, of two that have an object together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The object goes with it.
+    Maker,
+    /// Derived from that of the maker.
+    User,
 }
 
 /// Where messages go.
@@ -68,6 +87,8 @@ pub struct Root {
     schedule: Schedule,
     /// Messages and data that the kernel has taken for activities without a turn.
     forwarded: u64,
+    services: Services,
+    views: Views,
 }
 
 impl Root {
@@ -81,6 +102,8 @@ impl Root {
             activities: Activities::new(),
             schedule: Schedule::new(),
             forwarded: 0,
+            services: Services::new(),
+            views: Views::new(),
         }
     }
 }
@@ -181,6 +204,11 @@ impl Kernel {
                 let (turns, forwarded) = (self.root.schedule.turns, self.root.forwarded);
                 Ok(Done::Values(turns, forwarded))
             }
+            RootCall::ServiceCreate => self.create_service(caller, a0, (a1, a2), a3),
+            RootCall::SessionOpen => self.open_session(caller, (a0, a1), a2, a3),
+            RootCall::SessionGive => self.give_by_session(caller, a0, a1),
+            RootCall::ViewCreate => self.create_view(caller, a0),
+            RootCall::ViewSet => self.set_view(caller, a0, (a1, a2), a3),
         }
     }
 
@@ -193,16 +221,22 @@ impl Kernel {
         let to =
             to.filter(|&to| self.processes[to].tables.is_some() && !self.processes[to].is_ending);
         let to = to.ok_or(Error::NotFound)?;
-        // A process receives by its own gates alone, and an endpoint is no right.
-        if matches!(object, Object::Gate(_) | Object::Endpoint(..)) {
-            return Err(Error::Invalid);
-        }
+        self.give_to(to, place, object)
+    }
+
+    /// A capability for another process.
+    fn give_to(&mut self, process: u16, place: Place, object: Object) -> Answer {
         let object = match object {
+            // A process receives by its own gates alone, and an endpoint is no right. A session is between two.
+            Object::Gate(_) | Object::Endpoint(..) | Object::Service(_) | Object::Session(..) => {
+                return Err(Error::Invalid);
+            }
             // Its memory is free again with the first one.
             Object::Memory(memory) => Object::Memory(memory.part()),
+            Object::View(view, _) => Object::View(view, Side::User),
             object => object,
         };
-        self.grant(to, object, Some(place))
+        self.grant(process, object, Some(place))
     }
 
     /// Takes a capability away, and all that were derived from it.
@@ -211,8 +245,17 @@ impl Kernel {
             match object {
                 Object::Gate(gate) => self.remove_gate(gate),
                 Object::Activity(activity) => self.end_activity(activity),
-                Object::Endpoint(activity, endpoint) => self.clear_endpoint(activity, endpoint),
-                Object::Memory(_) | Object::ActivityGate(_) | Object::Sender(_) => {}
+                Object::Endpoint(activity, endpoint) => {
+                    self.root.views.forget(activity, endpoint);
+                    self.clear_endpoint(activity, endpoint);
+                }
+                Object::Service(service) => self.remove_service(service),
+                Object::Session(session, side) => self.end_session(session, side),
+                Object::View(view, Side::Maker) => self.root.views.remove(view),
+                Object::Memory(_)
+                | Object::ActivityGate(_)
+                | Object::Sender(_)
+                | Object::View(_, Side::User) => {}
             }
         }
     }
