@@ -65,8 +65,8 @@ build)
   ;;
 test)
   "$cargo" fmt --all --check
-  "$cargo" test -q --release -p flick-kernel-core
-  "$cargo" clippy -q --release -p flick-kernel-core --all-targets -- -D warnings
+  "$cargo" test -q --release -p flick-kernel-core -p flick-files
+  "$cargo" clippy -q --release -p flick-kernel-core -p flick-files --all-targets -- -D warnings
   rustup_target || skip_tests "lints of the kernel: no compiler for $target (rustup target add $target)"
   for features in '' symmetric host alone root; do
     "$cargo" clippy -q --release -p flick-kernel --target $target --features "$features" -- -D warnings
