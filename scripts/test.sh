@@ -144,6 +144,7 @@ card_checks() {
   check "Measurements of the Nanvix paper, a few" tests/card/run-paper.sh
   check "Migration between unequal harts" tests/card/run-migration.sh
   check "Accelerators" tests/card/run-accelerators.sh
+  check "Servers of files" tests/card/run-files.sh
 }
 script_checks() {
   card_checks

@@ -129,6 +129,21 @@ pub enum Failure {
     NotEmpty = 39,
 }
 
+impl Failure {
+    /// Those that are no errors of the kernel, and their names in C.
+    pub const OTHERS: &[(Self, &str)] = &[
+        (Self::BadFile, "EBADF"),
+        (Self::NotDirectory, "ENOTDIR"),
+        (Self::IsDirectory, "EISDIR"),
+        (Self::TooMany, "EMFILE"),
+        (Self::NoSpace, "ENOSPC"),
+        (Self::TooManyLinks, "EMLINK"),
+        (Self::NoReader, "EPIPE"),
+        (Self::NameTooLong, "ENAMETOOLONG"),
+        (Self::NotEmpty, "ENOTEMPTY"),
+    ];
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

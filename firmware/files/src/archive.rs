@@ -175,6 +175,20 @@ fn unpack_tar(
     Err(Broken::Format)
 }
 
+/// What a file of an archive of `tar` contains.
+pub fn find_in_tar<'a>(archive: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let mut at = 0;
+    loop {
+        let header = archive.get(at..at + TAR_BLOCK)?;
+        let size = number(&header[124..136], 8).filter(|_| header[0] != 0)?;
+        let bytes = archive[at + TAR_BLOCK..].get(..size)?;
+        if tar_path(header).as_bytes() == name && matches!(header[156], b'0' | 0) {
+            return Some(bytes);
+        }
+        at += TAR_BLOCK + size.next_multiple_of(TAR_BLOCK);
+    }
+}
+
 /// The records of an extended header: a length, a blank, key, `=`, value, and the end of the line.
 fn pax_records(mut bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     core::iter::from_fn(move || {

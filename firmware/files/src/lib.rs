@@ -12,7 +12,7 @@ mod open_files;
 #[cfg(test)]
 mod tests;
 
-pub use archive::{Broken, unpack};
+pub use archive::{Broken, find_in_tar, unpack};
 pub use file_system::{About, FileSystem, Limits};
 pub use flick_abi::file_session::Failure;
 pub use open_files::{OPEN_FILES, OPEN_FILES_OF_SESSION, Reply};

@@ -37,8 +37,16 @@ struct Open {
     flags: u64,
     position: u64,
     piece: Option<Piece>,
-    /// The piece was taken away: the client must not reach it any more.
+    /// The client may reach bytes of the memory, also those of a piece that it has committed.
+    shows: bool,
+    /// Some of them are not the file's any more.
     is_to_hide: bool,
+}
+
+impl Open {
+    fn hide(&mut self) {
+        self.is_to_hide |= core::mem::take(&mut self.shows);
+    }
 }
 
 /// All of them.
@@ -85,8 +93,9 @@ impl FileSystem {
     /// Nobody has a piece of a file any more, because its blocks go.
     fn take_pieces(&mut self, node: u16) {
         for open in self.open.0.iter_mut().flatten() {
-            if open.node == node && open.piece.take().is_some() {
-                open.is_to_hide = true;
+            if open.node == node {
+                open.piece = None;
+                open.hide();
             }
         }
     }
@@ -131,6 +140,7 @@ impl FileSystem {
             flags: how,
             position: 0,
             piece: None,
+            shows: false,
             is_to_hide: false,
         });
         Ok((free as u64, self.contents(node)?.size))
@@ -226,6 +236,8 @@ impl FileSystem {
         open.position = piece.position + used;
         let node = open.node;
         if piece.usage == Use::Behind {
+            // The rest is free from now on.
+            open.hide();
             self.contents(node)?.size = piece.position + used;
             self.cut(node, piece.position + used)?;
         }
@@ -321,6 +333,7 @@ impl FileSystem {
         };
         let open = self.open.get(file)?;
         open.position = position;
+        (open.shows, open.is_to_hide) = (true, false);
         open.piece = Some(Piece {
             position,
             length: range.length,

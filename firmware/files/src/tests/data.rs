@@ -6,7 +6,9 @@ use flick_abi::file_protocol::{Operation, Request};
 use flick_abi::file_session::flags;
 
 use super::{Ram, Random, SMALL, check_blocks, files, read_all};
-use crate::{Failure, FileSystem, OPEN_FILES_OF_SESSION, Reply};
+use crate::blocks::Run;
+use crate::file_system::Node;
+use crate::{BLOCK, Failure, FileSystem, OPEN_FILES_OF_SESSION, Reply};
 
 /// Names, and data of files by number.
 #[derive(Default)]
@@ -25,6 +27,8 @@ struct OpenModel {
     flags: u64,
     position: u64,
     piece: Option<(Reply, Vec<u8>, bool)>,
+    /// What its client can reach, also behind a commit: offset and length.
+    shown: (u64, u64),
 }
 
 /// What a client does to its piece, so that its server learns the same.
@@ -63,6 +67,7 @@ fn data_are_those_of_a_model() {
         for _ in 0..1000 {
             step_of_data(&mut files, &mut model, &mut ram, &mut random);
             check_blocks(&files, SMALL);
+            check_shown(&mut files, &mut model);
         }
         for session in 0..3 {
             let mut from = 0;
@@ -78,6 +83,31 @@ fn data_are_those_of_a_model() {
         }
         check_blocks(&files, SMALL);
         assert_eq!(files.extents.blocks.free(), SMALL.blocks);
+    }
+}
+
+/// Clients reach blocks of their own files alone.
+fn check_shown(files: &mut FileSystem, model: &mut Model) {
+    while let Some(file) = files.next_to_hide() {
+        for open in model.open.iter_mut().filter(|open| open.file == file) {
+            open.shown = (0, 0);
+        }
+    }
+    for open in &model.open {
+        let name = model.names.iter().find(|(_, data)| **data == open.data);
+        let node = files.find(name.unwrap().0).unwrap();
+        let Node::File(contents) = files.held(node).node else {
+            panic!("no file");
+        };
+        let runs = files.extents.runs(&contents);
+        let (offset, length) = open.shown;
+        for block in offset / BLOCK..(offset + length).div_ceil(BLOCK) {
+            let is_its = |run: &Run| (run.start..run.start + run.count).contains(&(block as u32));
+            assert!(
+                runs.iter().any(is_its),
+                "block {block} is no more the file's"
+            );
+        }
     }
 }
 
@@ -109,7 +139,6 @@ fn step_of_data(files: &mut FileSystem, model: &mut Model, ram: &mut Ram, random
                 for open in model.open.iter_mut().filter(|open| open.data == data) {
                     open.piece = None;
                 }
-                while files.next_to_hide().is_some() {}
                 let size = size as usize;
                 let kept = size.min(model.data[data].len());
                 model.data[data].truncate(kept);
@@ -175,7 +204,6 @@ fn open_one(files: &mut FileSystem, model: &mut Model, random: &mut Random) {
                 for open in model.open.iter_mut().filter(|open| open.data == data) {
                     open.piece = None;
                 }
-                while files.next_to_hide().is_some() {}
             }
             assert_eq!(size, model.data[data].len() as u64);
             model.open.push(OpenModel {
@@ -185,6 +213,7 @@ fn open_one(files: &mut FileSystem, model: &mut Model, random: &mut Random) {
                 flags: how,
                 position: 0,
                 piece: None,
+                shown: (0, 0),
             });
         }
         Err(failure) => {
@@ -297,6 +326,9 @@ fn next_piece(
             let size = kept.len();
             kept.copy_from_slice(&ram.0[*offset as usize..][..size]);
         }
+    }
+    if length > 0 {
+        model.open[n].shown = (offset, length);
     }
     model.open[n].piece = (length > 0).then_some((reply.unwrap(), bytes, is_behind));
 }

@@ -8,7 +8,7 @@ use flick_abi::file_protocol::{Operation, Request};
 use flick_abi::file_session::flags;
 
 use crate::file_system::Node;
-use crate::{BLOCK, Failure, FileSystem, Limits, Memory, Reply, unpack};
+use crate::{BLOCK, Failure, FileSystem, Limits, Memory, Reply, find_in_tar, unpack};
 
 struct Ram(Vec<u8>);
 
@@ -250,6 +250,11 @@ fn archives_of_real_programs_are_unpacked() {
         tried += 1;
         let (mut files, mut ram) = files(Limits::of_memory(1 << 20));
         assert_eq!(unpack(&mut files, &archive, &mut ram), Ok(()), "{command}");
+        if command.starts_with("tar --format=ustar") {
+            let hello = find_in_tar(&archive, b"in/hello");
+            assert_eq!(hello, Some(&b"hello\n"[..]));
+            assert_eq!(find_in_tar(&archive, b"in/nobody"), None);
+        }
         assert_eq!(read_all(&mut files, &ram, b"in/hello"), b"hello\n");
         assert_eq!(read_all(&mut files, &ram, b"in/deep/link"), b"hello\n");
         assert_eq!(files.about(b"/in/hello").unwrap().links, 2, "{command}");

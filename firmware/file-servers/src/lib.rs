@@ -1,0 +1,6 @@
+//! What servers of files and pipes have in common: programs in Rust for harts of the root's tile (`docs/files.md`).
+#![no_std]
+
+pub mod calls;
+pub mod program;
+pub mod service;

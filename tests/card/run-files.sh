@@ -1,0 +1,57 @@
+#!/bin/bash
+# Servers of files and their clients: programs of a root's tile, and its accelerators.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../../scripts/lib.sh"
+. "$here/lib.sh"
+work=$build/test/files
+need kernel-root.elf file-server
+rm -rf "$work" && mkdir -p "$work"
+cd "$work"
+source=$here/files
+machine=$here/accelerators/root_chain.toml
+
+# First contents: an archive of each kind.
+mkdir in && echo hello >in/hello && ln in/hello in/link
+tar --format=ustar -cf first.tar in
+verdict $? "an archive of tar"
+if command -v cpio >/dev/null; then
+  find in | cpio --quiet -o -H newc >first.cpio
+  verdict $? "an archive of cpio"
+else
+  skip "an archive of cpio" "no cpio (make deps)"
+  cp first.tar first.cpio
+fi
+
+run() { # OPTION PROGRAM ARCHIVE SESSIONS MIB WORD...: PROGRAM, a server of ARCHIVE, and further programs
+  # shellcheck disable=SC2086
+  timeout 120 "$flick" machine run --machine "$machine" $1 --program "$2" --file "$3" --program "$card/file-server" \
+    -- --size "$5" --sessions "$4" "$3" "${@:6}" </dev/null >"$2.out" 2>&1
+  verdict $? "$2 ends${1:+ with $1}"
+  diff "$source/$2.expected" "$2.out"
+  verdict $? "what $2 prints${1:+ with $1}"
+}
+for program in file_chain file_calls file_clients; do
+  "$flick" card cc -O2 -Wall -Wextra -Werror -o $program "$source/$program.c"
+  verdict $? "$program is compiled"
+done
+clients=(--program file_clients -- second first third --program file_clients -- third first --program file_clients -- leaves)
+for option in "" --timed; do
+  run "$option" file_chain first.cpio 1 4
+  run "$option" file_clients first.tar 4 2 "${clients[@]}"
+done
+run "" file_calls first.cpio 3 2
+run "" file_calls first.tar 3 2
+
+# What a server is given that is wrong.
+wrong() { # NAME MESSAGE WORD...: words of its command line
+  timeout 60 "$flick" machine run --machine "$machine" --program "$card/file-server" --file first.tar --file in/hello \
+    -- "${@:3}" </dev/null >wrong.out 2>&1
+  [ $? = 1 ] && grep -q "$2" wrong.out
+  verdict $? "$1"
+}
+wrong "an archive that is not there" 'file-server: no file none.tar' none.tar
+wrong "a file that is no archive" 'file-server: hello: Format' hello
+wrong "too much memory" 'file-server: no memory of 17 MiB' --size 17 first.tar
+wrong "an option without a number" 'file-server: an option has no number' --sessions x
+conclude
