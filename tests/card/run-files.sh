@@ -31,7 +31,7 @@ run() { # OPTION PROGRAM ARCHIVE SESSIONS MIB WORD...: PROGRAM, a server of ARCH
   diff "$source/$2.expected" "$2.out"
   verdict $? "what $2 prints${1:+ with $1}"
 }
-for program in file_chain file_calls file_clients; do
+for program in file_chain file_calls file_clients file_posix; do
   "$flick" card cc -O2 -Wall -Wextra -Werror -o $program "$source/$program.c"
   verdict $? "$program is compiled"
 done
@@ -42,6 +42,7 @@ for option in "" --timed; do
 done
 run "" file_calls first.cpio 3 2
 run "" file_calls first.tar 3 2
+run "" file_posix first.tar 2 4 --program file_posix -- after
 
 # What a server is given that is wrong.
 wrong() { # NAME MESSAGE WORD...: words of its command line
@@ -53,5 +54,5 @@ wrong() { # NAME MESSAGE WORD...: words of its command line
 wrong "an archive that is not there" 'file-server: no file none.tar' none.tar
 wrong "a file that is no archive" 'file-server: hello: Format' hello
 wrong "too much memory" 'file-server: no memory of 17 MiB' --size 17 first.tar
-wrong "an option without a number" 'file-server: an option has no number' --sessions x
+wrong "an option without a number" '^--sessions: it has no number' --sessions x
 conclude

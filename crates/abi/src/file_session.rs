@@ -17,7 +17,7 @@ pub enum Operation {
     /// Answer: a capability of the session's page.
     Begin = 16,
     /// [`flags`], bytes of the path. Answer: number of the open file, capabilities to send requests of the file
-    /// protocol, and of the view of its data, and the file's size.
+    /// protocol, and of the view of its data, and [`kind`].
     Open,
     /// The number of an open file.
     Close,
@@ -38,7 +38,7 @@ pub enum Operation {
     List,
     /// The number of an open file, and its size from now on.
     Resize,
-    /// Of a server of pipes. Answer: as of `Open` for the end to read, and then for the end to write.
+    /// Of a server of pipes. Answer: numbers and capabilities as of `Open` for the end to read, then for that to write.
     Pipe,
 }
 
@@ -87,6 +87,8 @@ pub mod kind {
     pub const FILE: u64 = 0;
     /// A directory.
     pub const DIRECTORY: u64 = 1;
+    /// A pipe.
+    pub const PIPE: u64 = 2;
 }
 
 /// Why a server refuses: the numbers are those of Linux.
@@ -117,6 +119,8 @@ pub enum Failure {
     TooMany = 24,
     /// The memory for data is full.
     NoSpace = 28,
+    /// A pipe has no positions.
+    NoSeek = 29,
     /// A file has too many names.
     TooManyLinks = 31,
     /// Nobody reads the pipe.
@@ -137,6 +141,7 @@ impl Failure {
         (Self::IsDirectory, "EISDIR"),
         (Self::TooMany, "EMFILE"),
         (Self::NoSpace, "ENOSPC"),
+        (Self::NoSeek, "ESPIPE"),
         (Self::TooManyLinks, "EMLINK"),
         (Self::NoReader, "EPIPE"),
         (Self::NameTooLong, "ENAMETOOLONG"),

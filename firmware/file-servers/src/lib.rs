@@ -2,5 +2,7 @@
 #![no_std]
 
 pub mod calls;
+pub mod data;
+pub mod options;
 pub mod program;
 pub mod service;

@@ -1,8 +1,9 @@
 //! A service, and the sessions with it.
 use flick_abi::card::Error;
+use flick_abi::file_protocol::{REQUEST_SIZE, Request};
 use flick_abi::service::{CLOSE, OPEN};
 
-use crate::calls::{self, Capability, Message};
+use crate::calls::{self, Capability, Message, WORDS};
 use flick_files::Failure;
 
 /// Sessions at most: as many as the kernel has.
@@ -11,6 +12,26 @@ pub const SESSIONS: usize = 64;
 const FIRST_SESSION: u64 = 1;
 /// The label of the first open file.
 const FIRST_FILE: u64 = 0x100;
+
+/// An answer: some words.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    words: [u64; WORDS],
+    count: usize,
+}
+
+/// An answer without an error, of these words.
+///
+/// # Errors
+/// None. So it is the end of what may have some.
+pub fn answer<const N: usize>(values: [u64; N]) -> Result<Answer, Failure> {
+    let mut words = [0; WORDS];
+    words[1..=N].copy_from_slice(&values);
+    Ok(Answer {
+        words,
+        count: 1 + N,
+    })
+}
 
 /// Who has sent a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,17 +96,17 @@ impl Service {
         found.ok_or(Failure::Invalid)
     }
 
-    /// A sender for requests of an open file.
+    /// A sender to a gate for requests of an open file.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn sender_of_file(&self, file: u64) -> calls::Result<Capability> {
-        calls::gate_sender(self.gate, FIRST_FILE + file)
+    pub fn sender_of_file(gate: Capability, file: u64) -> calls::Result<Capability> {
+        calls::gate_sender(gate, FIRST_FILE + file)
     }
 
-    /// Answers a request. A client that is gone gets no answer.
-    pub fn answer(&self, message: &Message, words: &[u64]) {
-        while calls::gate_answer(self.gate, message.slot, words) == Err(Error::Again) {}
+    /// Answers a request.
+    pub fn finish(&self, message: &Message, done: Result<Answer, Failure>) {
+        answer_at(self.gate, message.slot, done);
     }
 
     /// Waits for what is next. Sessions are opened here.
@@ -108,12 +129,12 @@ impl Service {
                     self.ended += 1;
                     return Ok(Event::Ended(place as u8));
                 }
-                0 => self.answer(&message, &[Failure::NoOperation as u64]),
+                0 => self.finish(&message, Err(Failure::NoOperation)),
                 label if label < FIRST_FILE => {
                     let session = (label - FIRST_SESSION) as u8;
                     return Ok(Event::Request(Sender::Session(session), message));
                 }
-                label => return Ok(Event::Request(Sender::File(label - FIRST_FILE), message)),
+                _ => return Ok(Event::Request(Sender::File(message.file()), message)),
             }
         }
     }
@@ -122,10 +143,39 @@ impl Service {
         match self.sessions.iter().position(Option::is_none) {
             Some(place) => {
                 self.sessions[place] = Some(session);
-                self.answer(message, &[0, FIRST_SESSION + place as u64]);
+                self.finish(message, answer([FIRST_SESSION + place as u64]));
             }
-            None => self.answer(message, &[Error::NoMemory as u64, 0]),
+            None => self.finish(message, Err(Failure::NoMemory)),
         }
+    }
+}
+
+/// Answers the message in a slot of a gate. A client that is gone gets no answer.
+pub fn answer_at(gate: Capability, slot: u64, done: Result<Answer, Failure>) {
+    let Answer { words, count } = match done {
+        Ok(answer) => answer,
+        Err(failure) => {
+            let mut words = [0; WORDS];
+            words[0] = failure as u64;
+            Answer { words, count: 3 }
+        }
+    };
+    while calls::gate_answer(gate, slot, &words[..count]) == Err(Error::Again) {}
+}
+
+impl Message {
+    /// The open file whose sender it has come by.
+    pub const fn file(&self) -> u64 {
+        self.label - FIRST_FILE
+    }
+
+    /// What it is in the file protocol.
+    pub fn request(&self) -> Option<Request> {
+        let mut bytes = [0; REQUEST_SIZE];
+        for (bytes, word) in bytes.chunks_exact_mut(8).zip(self.words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        Request::from_bytes(&bytes).filter(|_| self.size == REQUEST_SIZE as u64)
     }
 }
 

@@ -9,6 +9,7 @@ mod contents;
 mod directories;
 mod file_system;
 mod open_files;
+mod pipes;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ pub use archive::{Broken, find_in_tar, unpack};
 pub use file_system::{About, FileSystem, Limits};
 pub use flick_abi::file_session::Failure;
 pub use open_files::{OPEN_FILES, OPEN_FILES_OF_SESSION, Reply};
+pub use pipes::{ENDS, Late, PIPE_SIZE, PIPES, Pipes, Side};
 
 /// Bytes of a block.
 pub const BLOCK: u64 = 4096;

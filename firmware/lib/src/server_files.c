@@ -23,6 +23,11 @@ static int fails(int error) {
 
 static int fails_with(int64_t result) { return fails(flick_errno(result)); }
 
+// The capabilities of a client go with its server.
+static int kernel_fails(int64_t result) {
+  return result == -FLICK_ENOENT ? fails(EOWNERDEAD) : fails_with(result);
+}
+
 static uint64_t soon(uint64_t part) { return flick_time() + flick_program.frequency / part; }
 
 // A full gate has room soon. A server's refusal is an error of its own.
@@ -32,7 +37,7 @@ static int call(uint64_t way, const uint64_t *words, size_t count, struct answer
                                    FLICK_FOR_EVER)) == -FLICK_EAGAIN)
     flick_thread_sleep(soon(10000));
   if (result < 0)
-    return fails_with(result);
+    return kernel_fails(result);
   if (result < 8 || answer->words[0] > 4096)
     return fails(EIO);
   if (answer->words[0])
@@ -68,7 +73,7 @@ int flick_files_connect(struct flick_files *files, const char *server, uint64_t 
 
 int flick_files_disconnect(struct flick_files *files) {
   int64_t result = flick_capability_revoke(files->session);
-  return result < 0 ? fails_with(result) : 0;
+  return result < 0 ? kernel_fails(result) : 0;
 }
 
 // Puts a path into the session's page, and another one behind it.
@@ -83,7 +88,7 @@ static int put_paths(struct flick_files *files, const char *path, const char *ot
   if (other)
     memcpy(both + sizes[0], other, sizes[1]);
   int64_t result = flick_tile_store(files->page, 0, (uintptr_t)both, sizes[0] + sizes[1]);
-  return result < 0 ? fails_with(result) : 0;
+  return result < 0 ? kernel_fails(result) : 0;
 }
 
 // An operation with paths, whose sizes are its arguments.
@@ -137,7 +142,7 @@ ssize_t flick_files_list(struct flick_files *files, const char *path, uint64_t f
   if (size > FLICK_FILES_PAGE)
     return fails(EIO);
   int64_t result = size ? flick_tile_load(files->page, 0, (uintptr_t)list, size) : 0;
-  return result < 0 ? fails_with(result) : (ssize_t)size;
+  return result < 0 ? kernel_fails(result) : (ssize_t)size;
 }
 
 static uint64_t flags_of(int flags) {
@@ -258,7 +263,7 @@ ssize_t flick_file_read(struct flick_file *file, void *buffer, size_t size) {
       part = MOST_COPIED;
     int64_t result = flick_tile_load(file->data, file->piece.at, (uintptr_t)buffer + done, part);
     if (result < 0)
-      return done ? (ssize_t)done : fails_with(result);
+      return done ? (ssize_t)done : kernel_fails(result);
     advance(file, part);
     done += part;
   }
@@ -286,7 +291,7 @@ ssize_t flick_file_write(struct flick_file *file, const void *buffer, size_t siz
       part = MOST_COPIED;
     int64_t result = flick_tile_store(file->data, file->piece.at, (uintptr_t)buffer + done, part);
     if (result < 0)
-      return done ? (ssize_t)done : fails_with(result);
+      return done ? (ssize_t)done : kernel_fails(result);
     advance(file, part);
     done += part;
   }

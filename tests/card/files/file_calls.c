@@ -320,7 +320,7 @@ int main(void) {
   limits(files);
   for (int n = 0; n < 2; n++)
     expect(flick_files_disconnect(&files[n]), 0, "disconnect");
-  fails(flick_files_about(&files[0], "/", &about), ENOENT, "a session that is over");
+  fails(flick_files_about(&files[0], "/", &about), EOWNERDEAD, "a session that is over");
   printf("checks that fail: %d\n", wrong);
   return wrong != 0;
 }

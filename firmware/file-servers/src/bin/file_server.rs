@@ -4,39 +4,17 @@
 
 use core::cell::UnsafeCell;
 
-use flick_abi::card::{ProgramStart, rights};
-use flick_abi::file_protocol::{REQUEST_SIZE, Request};
-use flick_abi::file_session::{NAME, Operation, PAGE_SIZE};
-use flick_file_servers::calls::{self, Capability, Message, WORDS, failure_of};
+use flick_abi::card::ProgramStart;
+use flick_abi::file_session::{NAME, Operation, PAGE_SIZE, kind};
+use flick_file_servers::calls::{self, Capability, Message, failure_of};
+use flick_file_servers::data::{Data, PATH, Pages};
+use flick_file_servers::options::{Options, text};
 use flick_file_servers::program::{Start, fail};
-use flick_file_servers::service::{Event, SESSIONS, Sender, Service};
-use flick_files::{Failure, FileSystem, Limits, Memory, OPEN_FILES, Reply, find_in_tar, unpack};
+use flick_file_servers::service::{Answer, Event, Sender, Service, answer};
+use flick_files::{Failure, FileSystem, Limits, OPEN_FILES, Reply, find_in_tar, unpack};
 
-/// Bytes of a path at most.
-const PATH: u64 = 1024;
 /// MiB of data, if the command line does not say it. What the kernel gives at once.
 const SIZE: u64 = 16;
-
-/// The memory for data.
-struct Data(Capability);
-
-impl Memory for Data {
-    fn clear(&mut self, offset: u64, size: u64) -> Result<(), Failure> {
-        static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
-        let mut at = offset;
-        let end = offset + size;
-        while at < end {
-            let part = (end - at).min(ZEROS.len() as u64);
-            self.store(at, &ZEROS[..part as usize])?;
-            at += part;
-        }
-        Ok(())
-    }
-
-    fn store(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Failure> {
-        calls::store(self.0, offset, bytes).map_err(failure_of)
-    }
-}
 
 /// What the client of an open file has: the server's own capabilities, from which they are derived.
 #[derive(Clone, Copy)]
@@ -49,26 +27,8 @@ struct Server {
     service: Service,
     files: FileSystem,
     data: Data,
-    /// Pages of all sessions.
-    pages: Capability,
-    /// The part of a session.
-    page: [Option<Capability>; SESSIONS],
+    pages: Pages,
     given: [Option<Given>; OPEN_FILES],
-}
-
-/// An answer: some words.
-struct Answer {
-    words: [u64; WORDS],
-    count: usize,
-}
-
-fn answer<const N: usize>(values: [u64; N]) -> Result<Answer, Failure> {
-    let mut words = [0; WORDS];
-    words[1..=N].copy_from_slice(&values);
-    Ok(Answer {
-        words,
-        count: 1 + N,
-    })
 }
 
 impl Server {
@@ -84,12 +44,7 @@ impl Server {
                     while let Some(file) = self.files.next_to_hide() {
                         self.show(file, (0, 0), 0);
                     }
-                    match done {
-                        Ok(Answer { words, count }) => {
-                            self.service.answer(&message, &words[..count]);
-                        }
-                        Err(failure) => self.service.answer(&message, &[failure as u64, 0, 0]),
-                    }
+                    self.service.finish(&message, done);
                 }
                 Ok(Event::Ended(session)) => {
                     self.end_session(session);
@@ -108,9 +63,7 @@ impl Server {
             let _: Result<Answer, Failure> = self.close(session, file);
             from = file;
         }
-        if let Some(page) = self.page[usize::from(session)].take() {
-            calls::revoke(page);
-        }
+        self.pages.end(session);
     }
 
     /// What a file's client reaches from now on.
@@ -126,13 +79,7 @@ impl Server {
     }
 
     fn of_file(&mut self, file: u64, message: &Message) -> Result<Answer, Failure> {
-        let mut bytes = [0; REQUEST_SIZE];
-        for (bytes, word) in bytes.chunks_exact_mut(8).zip(message.words) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-        let request = Request::from_bytes(&bytes);
-        let request = request.filter(|_| message.size == REQUEST_SIZE as u64);
-        let request = request.ok_or(Failure::NoOperation)?;
+        let request = message.request().ok_or(Failure::NoOperation)?;
         match self.files.request(file, &request, &mut self.data)? {
             Reply::Words(first, second) => answer([first, second]),
             Reply::Piece { length: 0, .. } => answer([0, 0]),
@@ -145,23 +92,6 @@ impl Server {
                 answer([0, length])
             }
         }
-    }
-
-    /// A path of the session's page, and another one behind it.
-    fn paths<'a>(
-        &self,
-        session: u8,
-        bytes: &'a mut [u8; 2 * PATH as usize],
-        (first, second): (u64, u64),
-    ) -> Result<(&'a [u8], &'a [u8]), Failure> {
-        if first > PATH || second > PATH {
-            return Err(Failure::NameTooLong);
-        }
-        self.page[usize::from(session)].ok_or(Failure::Invalid)?;
-        let both = &mut bytes[..(first + second) as usize];
-        let at = u64::from(session) * PAGE_SIZE;
-        calls::load(self.pages, at, both).map_err(failure_of)?;
-        Ok(both.split_at(first as usize))
     }
 
     fn of_session(&mut self, session: u8, message: &Message) -> Result<Answer, Failure> {
@@ -181,11 +111,11 @@ impl Server {
         };
         let (path, new) = match operation {
             Operation::Begin | Operation::Close | Operation::Resize => (&[][..], &[][..]),
-            _ => self.paths(session, &mut bytes, sizes)?,
+            _ => self.pages.paths(session, &mut bytes, sizes)?,
         };
         let files = &mut self.files;
         match operation {
-            Operation::Begin => self.give_page(session, right),
+            Operation::Begin => answer([self.pages.give(session, right)?]),
             Operation::Open => self.open((session, right), path, a),
             Operation::Close => self.close(session, a),
             Operation::About => {
@@ -206,29 +136,15 @@ impl Server {
         }
     }
 
-    fn give_page(&mut self, session: u8, right: Capability) -> Result<Answer, Failure> {
-        let place = usize::from(session);
-        let page = match self.page[place] {
-            Some(page) => page,
-            None => {
-                let range = (u64::from(session) * PAGE_SIZE, PAGE_SIZE);
-                calls::narrow(self.pages, range, rights::READ | rights::WRITE)
-                    .map_err(failure_of)?
-            }
-        };
-        self.page[place] = Some(page);
-        answer([calls::session_give(right, page).map_err(failure_of)?])
-    }
-
     fn open(
         &mut self,
         (session, right): (u8, Capability),
         path: &[u8],
         flags: u64,
     ) -> Result<Answer, Failure> {
-        let (file, size) = self.files.open(session, path, flags)?;
+        let (file, _) = self.files.open(session, path, flags)?;
         match self.give_file(file, right) {
-            Ok([sender, view]) => answer([file, sender, view, size]),
+            Ok([sender, view]) => answer([file, sender, view, kind::FILE]),
             Err(error) => {
                 self.close(session, file)?;
                 Err(failure_of(error))
@@ -237,7 +153,7 @@ impl Server {
     }
 
     fn give_file(&mut self, file: u64, right: Capability) -> calls::Result<[u64; 2]> {
-        let sender = self.service.sender_of_file(file)?;
+        let sender = Service::sender_of_file(self.service.gate, file)?;
         let view = calls::view_create(self.data.0).inspect_err(|_| calls::revoke(sender))?;
         self.given[file as usize] = Some(Given { sender, view });
         Ok([
@@ -262,8 +178,7 @@ impl Server {
     fn list(&mut self, session: u8, path: &[u8], first: u64) -> Result<Answer, Failure> {
         let mut bytes = [0; PAGE_SIZE as usize];
         let (size, count) = self.files.list(path, first, &mut bytes)?;
-        let at = u64::from(session) * PAGE_SIZE;
-        calls::store(self.pages, at, &bytes[..size]).map_err(failure_of)?;
+        self.pages.write(session, &bytes[..size])?;
         answer([size as u64, count])
     }
 }
@@ -277,49 +192,9 @@ static SERVER: Place = Place(UnsafeCell::new(Server {
     service: Service::new(),
     files: FileSystem::new(),
     data: Data(0),
-    pages: 0,
-    page: [None; SESSIONS],
+    pages: Pages::new(),
     given: [None; OPEN_FILES],
 }));
-
-/// What the command line says.
-struct Options {
-    name: &'static [u8],
-    size: u64,
-    sessions: u64,
-    archive: Option<&'static [u8]>,
-}
-
-fn options(start: Start) -> Options {
-    let mut options = Options {
-        name: NAME,
-        size: SIZE,
-        sessions: 0,
-        archive: None,
-    };
-    let mut words = start.arguments();
-    while let Some(word) = words.next() {
-        let mut value = || match words.next() {
-            Some(value) => value,
-            None => fail(format_args!("file-server: an option has no value")),
-        };
-        let number = |value: &[u8]| match core::str::from_utf8(value).map(str::parse) {
-            Ok(Ok(number)) => number,
-            _ => fail(format_args!("file-server: an option has no number")),
-        };
-        match word {
-            b"--name" => options.name = value(),
-            b"--size" => options.size = number(value()),
-            b"--sessions" => options.sessions = number(value()),
-            archive => options.archive = Some(archive),
-        }
-    }
-    options
-}
-
-fn text(bytes: &[u8]) -> &str {
-    core::str::from_utf8(bytes).unwrap_or("?")
-}
 
 fn fill(server: &mut Server, name: &[u8]) {
     let archive = calls::archive().unwrap_or_default();
@@ -337,17 +212,21 @@ extern "C" fn server_start(record: *const ProgramStart) -> ! {
     let start = unsafe { Start::at(record) };
     // SAFETY: this thread is the only one, and takes it once.
     let server = unsafe { &mut *SERVER.0.get() };
-    let options = options(start);
+    let options = Options {
+        name: NAME,
+        size: SIZE,
+        sessions: 0,
+        archive: None,
+    };
+    let options = options.read(start);
     let size = options.size << 20;
-    let memory = calls::tile_memory(size);
-    let pages = calls::tile_memory(SESSIONS as u64 * PAGE_SIZE);
-    let (Ok(memory), Ok(pages)) = (memory, pages) else {
-        fail(format_args!(
+    match (calls::tile_memory(size), server.pages.begin()) {
+        (Ok(memory), Ok(())) => server.data = Data(memory),
+        _ => fail(format_args!(
             "file-server: no memory of {} MiB",
             options.size
-        ));
-    };
-    (server.data, server.pages) = (Data(memory), pages);
+        )),
+    }
     server.files.begin(Limits::of_memory(size));
     if let Some(name) = options.archive {
         fill(server, name);

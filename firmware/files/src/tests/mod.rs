@@ -1,6 +1,7 @@
 //! Files, directories and archives.
 mod data;
 mod names;
+mod pipes;
 
 use std::process::Command;
 

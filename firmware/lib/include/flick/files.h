@@ -43,6 +43,9 @@ int flick_file_commit(struct flick_file *file);
 int flick_file_resize(struct flick_file *file, off_t size);
 off_t flick_file_size(struct flick_file *file);
 
+/* The file of an open number of /srv, NULL: it is none. */
+struct flick_file *flick_file_of(int number);
+
 struct flick_file_about {
   /* 0: a file, 1: a directory. */
   uint64_t kind, size, links, number;
