@@ -1,11 +1,11 @@
 #!/bin/bash
-# Servers of files and their clients: programs of a root's tile, and its accelerators.
+# Servers of files and pipes, and their clients: programs of a root's tile, and its accelerators.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
 . "$here/lib.sh"
 work=$build/test/files
-need kernel-root.elf file-server
+need kernel-root.elf file-server pipe-server
 rm -rf "$work" && mkdir -p "$work"
 cd "$work"
 source=$here/files
@@ -31,7 +31,7 @@ run() { # OPTION PROGRAM ARCHIVE SESSIONS MIB WORD...: PROGRAM, a server of ARCH
   diff "$source/$2.expected" "$2.out"
   verdict $? "what $2 prints${1:+ with $1}"
 }
-for program in file_chain file_calls file_clients file_posix; do
+for program in file_chain file_calls file_clients file_posix pipe_chain pipe_calls; do
   "$flick" card cc -O2 -Wall -Wextra -Werror -o $program "$source/$program.c"
   verdict $? "$program is compiled"
 done
@@ -43,6 +43,19 @@ done
 run "" file_calls first.cpio 3 2
 run "" file_calls first.tar 3 2
 run "" file_posix first.tar 2 4 --program file_posix -- after
+
+pipes() { # OPTION PROGRAM SESSIONS WORD...: PROGRAM, a server of pipes, and further programs
+  # shellcheck disable=SC2086
+  timeout 120 "$flick" machine run --machine "$machine" $1 --program "$2" --program "$card/pipe-server" \
+    -- --sessions "$3" "${@:4}" </dev/null >"$2.out" 2>&1
+  verdict $? "$2 ends${1:+ with $1}"
+  diff "$source/$2.expected" "$2.out"
+  verdict $? "what $2 prints${1:+ with $1}"
+}
+for option in "" --timed; do
+  pipes "$option" pipe_chain 1
+  pipes "$option" pipe_calls 3 --program pipe_calls -- writes --program pipe_calls -- leaves
+done
 
 # What a server is given that is wrong.
 wrong() { # NAME MESSAGE WORD...: words of its command line

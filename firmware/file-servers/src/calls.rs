@@ -1,7 +1,7 @@
 //! Kernel calls of the root role, and others that servers make.
 use core::arch::asm;
 
-use flick_abi::card::{Call, Error, FOR_EVER, RootCall};
+use flick_abi::card::{Call, Error, FOR_EVER, NORMAL_PRIORITY, RootCall};
 use flick_files::Failure;
 
 /// The number of a capability.
@@ -178,6 +178,17 @@ pub fn sleep(ticks: u64) {
     // SAFETY: it reads the clock.
     unsafe { asm!("rdtime {}", out(reg) now, options(nomem, nostack)) };
     let _: Result<(u64, u64)> = call(Call::ThreadSleep as u64, [now + ticks, 0, 0, 0, 0]);
+}
+
+/// Others may run.
+pub fn give_way() {
+    let _: Result<(u64, u64)> = call(Call::ThreadYield as u64, [0; 5]);
+}
+
+/// A thread more, with the end of its stack.
+pub fn thread_create(entry: u64, argument: u64, stack: u64) -> Result<()> {
+    let arguments = [entry, argument, stack, 0, NORMAL_PRIORITY];
+    call(Call::ThreadCreate as u64, arguments).map(|_| ())
 }
 
 /// The program ends.

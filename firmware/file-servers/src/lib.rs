@@ -3,6 +3,7 @@
 
 pub mod calls;
 pub mod data;
+pub mod lock;
 pub mod options;
 pub mod program;
 pub mod service;

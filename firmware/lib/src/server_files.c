@@ -163,7 +163,22 @@ int flick_file_open(struct flick_files *files, struct flick_file *file, const ch
                               .number = answer.words[1],
                               .requests = answer.words[2],
                               .data = answer.words[3],
+                              .kind = answer.words[4],
                               .flags = how};
+  return 0;
+}
+
+int flick_files_pipe(struct flick_files *files, struct flick_file ends[2]) {
+  struct answer answer;
+  if (ask(files, FLICK_FILES_PIPE, 0, 0, &answer))
+    return -1;
+  for (int n = 0; n < 2; n++)
+    ends[n] = (struct flick_file){.files = files,
+                                  .number = answer.words[1 + 3 * n],
+                                  .requests = answer.words[2 + 3 * n],
+                                  .data = answer.words[3 + 3 * n],
+                                  .kind = FLICK_FILES_KIND_PIPE,
+                                  .flags = n ? FLICK_WRITE : FLICK_READ};
   return 0;
 }
 
@@ -181,6 +196,7 @@ static int seek_server(struct flick_file *file, uint64_t offset, uint64_t whence
   return 0;
 }
 
+static bool is_pipe(const struct flick_file *file) { return file->kind == FLICK_FILES_KIND_PIPE; }
 static bool appends(const struct flick_file *file) { return file->flags & FLICK_FILES_APPEND; }
 
 // The server learns how much of the piece was used, and there is none any more.
@@ -222,6 +238,7 @@ static int next_piece(struct flick_file *file, uint64_t operation, uint64_t righ
   if (request(file, operation, 0, 0, &answer))
     return -1;
   file->piece.start = file->position;
+  file->piece.offset = answer.words[1];
   file->piece.length = answer.words[2];
   file->piece.at = file->piece.used = 0;
   file->piece.rights = answer.words[2] ? rights : 0;
@@ -250,6 +267,9 @@ ssize_t flick_file_read(struct flick_file *file, void *buffer, size_t size) {
     return fails(EBADF);
   while (done < size) {
     uint64_t part = readable(file);
+    // A pipe is not waited for when there are bytes.
+    if (!part && done && is_pipe(file))
+      break;
     if (!part) {
       if (next_piece(file, FLICK_FILE_NEXT_IN, FLICK_READ))
         return done ? (ssize_t)done : -1;
@@ -261,7 +281,8 @@ ssize_t flick_file_read(struct flick_file *file, void *buffer, size_t size) {
       part = size - done;
     if (part > MOST_COPIED)
       part = MOST_COPIED;
-    int64_t result = flick_tile_load(file->data, file->piece.at, (uintptr_t)buffer + done, part);
+    int64_t result = flick_tile_load(file->data, file->piece.offset + file->piece.at,
+                                     (uintptr_t)buffer + done, part);
     if (result < 0)
       return done ? (ssize_t)done : kernel_fails(result);
     advance(file, part);
@@ -289,12 +310,16 @@ ssize_t flick_file_write(struct flick_file *file, const void *buffer, size_t siz
       part = size - done;
     if (part > MOST_COPIED)
       part = MOST_COPIED;
-    int64_t result = flick_tile_store(file->data, file->piece.at, (uintptr_t)buffer + done, part);
+    int64_t result = flick_tile_store(file->data, file->piece.offset + file->piece.at,
+                                      (uintptr_t)buffer + done, part);
     if (result < 0)
       return done ? (ssize_t)done : kernel_fails(result);
     advance(file, part);
     done += part;
   }
+  // Who reads a pipe waits for it.
+  if (is_pipe(file) && flick_file_commit(file))
+    return -1;
   return done;
 }
 
@@ -312,6 +337,8 @@ static bool seek_in_piece(struct flick_file *file, off_t to) {
 }
 
 off_t flick_file_seek(struct flick_file *file, off_t offset, int whence) {
+  if (is_pipe(file))
+    return fails(ESPIPE);
   if (whence < SEEK_SET || whence > SEEK_END)
     return fails(EINVAL);
   if (whence == SEEK_CUR && !appends(file)) {

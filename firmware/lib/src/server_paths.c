@@ -89,10 +89,10 @@ static struct server *server_of(const char **path) {
 }
 
 static void describe(struct card_file_about *about, const struct flick_file_about *from) {
-  *about = (struct card_file_about){.mode = from->kind ? S_IFDIR | 0755 : S_IFREG | 0644,
-                                    .links = from->links,
-                                    .size = from->kind ? 0 : from->size,
-                                    .number = from->number};
+  const uint32_t modes[] = {S_IFREG | 0644, S_IFDIR | 0755, S_IFIFO | 0644};
+  uint32_t mode = from->kind <= FLICK_FILES_KIND_PIPE ? modes[from->kind] : 0;
+  *about = (struct card_file_about){
+      .mode = mode, .links = from->links, .size = from->size, .number = from->number};
 }
 
 static int64_t open_number(struct server *server, const char *path, int flags) {
@@ -209,7 +209,7 @@ static int64_t move_at(struct flick_file *file, uint32_t operation, const uint64
 }
 
 static int64_t about_file(struct flick_file *file, struct file_bytes bytes) {
-  struct flick_file_about about = {.links = 1};
+  struct flick_file_about about = {.kind = file->kind, .links = 1};
   off_t size = flick_file_size(file);
   if (size < 0)
     return -errno;

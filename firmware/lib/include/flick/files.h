@@ -25,9 +25,9 @@ struct flick_file {
   /* For an accelerator: what its endpoints for requests and for data are set up by. */
   uint64_t requests, data;
   /* The rest is for the functions here. */
-  uint64_t number, flags, position, server_position;
+  uint64_t number, flags, kind, position, server_position;
   struct {
-    uint64_t start, length, at, used, rights;
+    uint64_t start, offset, length, at, used, rights;
   } piece;
 };
 
@@ -35,6 +35,8 @@ struct flick_file {
 int flick_file_open(struct flick_files *files, struct flick_file *file, const char *path,
                     int flags);
 int flick_file_close(struct flick_file *file);
+/* A pipe of a server of pipes: an end to read, and one to write. */
+int flick_files_pipe(struct flick_files *files, struct flick_file ends[2]);
 ssize_t flick_file_read(struct flick_file *file, void *buffer, size_t size);
 ssize_t flick_file_write(struct flick_file *file, const void *buffer, size_t size);
 off_t flick_file_seek(struct flick_file *file, off_t offset, int whence);
