@@ -304,7 +304,7 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
             if !rounds.is_multiple_of(ROUNDS) {
                 continue;
             }
-        } else if looks < LOOKS {
+        } else if looks < LOOKS && !is_awaited() {
             // The next call comes soon, perhaps. Until then there is time for what nobody waits for.
             if looks == 0 && HAS_CLAIMS && !kernel.claims.are_open() {
                 kernel.open_claims();
@@ -333,6 +333,12 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
             csr::wait();
         }
     }
+}
+
+/// Does a thread wait for a message that has come? Messages are the root's calls between programs.
+#[inline(always)]
+fn is_awaited() -> bool {
+    cfg!(feature = "root") && csr_read!(mip) & UNIT != 0
 }
 
 /// Deals with what is no call: time, and the console.

@@ -1,9 +1,7 @@
 //! Gates: receive endpoints of this tile's unit, whose messages programs take and answer; and calls of programs to
 //! gates of any tile.
 use flick_abi::card::{Error, MAILBOX_BYTES, PAGE};
-use flick_abi::dtu::{
-    Error as UnitError, HEADER_SIZE, Header, NO_HEADER_ENDPOINT, RECEIVE_ENDPOINTS, SlotRecord,
-};
+use flick_abi::dtu::{Error as UnitError, HEADER_SIZE, Header, NO_HEADER_ENDPOINT, SlotRecord};
 use flick_kernel_core::threads::{List, Place, State, Wait};
 
 use super::activities::of_units;
@@ -37,7 +35,11 @@ struct Gate {
 
 /// All of them.
 #[derive(Debug)]
-pub struct Gates([Gate; GATES]);
+pub struct Gates {
+    all: [Gate; GATES],
+    /// Endpoints of those whose messages somebody waits for. The unit interrupts for them.
+    waited: u64,
+}
 
 impl Gates {
     /// None.
@@ -47,7 +49,10 @@ impl Gates {
             frame: 0,
             readers: List::EMPTY,
         };
-        Self([NONE; GATES])
+        Self {
+            all: [NONE; GATES],
+            waited: 0,
+        }
     }
 }
 
@@ -96,7 +101,7 @@ impl OpenCalls {
 impl Root {
     /// The list of threads that wait for a gate's messages.
     pub fn readers(&mut self, gate: u8) -> &mut List {
-        &mut self.gates.0[usize::from(gate)].readers
+        &mut self.gates.all[usize::from(gate)].readers
     }
 
     /// A thread does not wait for its answer any more.
@@ -112,7 +117,12 @@ impl Kernel {
     /// A gate for the caller's process.
     pub fn create_gate(&mut self, caller: Caller) -> Answer {
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        let place = self.root.gates.0.iter().position(|gate| gate.endpoint == 0);
+        let place = self
+            .root
+            .gates
+            .all
+            .iter()
+            .position(|gate| gate.endpoint == 0);
         let place = place.ok_or(Error::NoMemory)?;
         let mut endpoints = unit.mailboxes();
         let endpoint = endpoints.find(|&n| self.tiles.ports[usize::from(n)] == u16::MAX);
@@ -125,7 +135,7 @@ impl Kernel {
         }
         // No mailbox takes it.
         self.tiles.ports[usize::from(endpoint)] = u16::MAX - 1;
-        self.root.gates.0[place] = Gate {
+        self.root.gates.all[place] = Gate {
             endpoint,
             frame,
             readers: List::EMPTY,
@@ -142,15 +152,15 @@ impl Kernel {
         }
         let Gate {
             endpoint, frame, ..
-        } = self.root.gates.0[place];
+        } = self.root.gates.all[place];
         let Some(unit) = self.tiles.unit else {
             return;
         };
         unit.clear_endpoint(endpoint);
         self.tiles.ports[usize::from(endpoint)] = u16::MAX;
-        self.root.gates.0[place].endpoint = 0;
+        self.root.gates.all[place].endpoint = 0;
         self.frames.free(frame);
-        self.listen_to_gates(unit);
+        self.listen_to_gate(endpoint, false);
         // Nobody will answer them.
         let own = (self.map.tile.0 as u16, endpoint);
         for n in 0..CALLS {
@@ -165,18 +175,24 @@ impl Kernel {
         while let Some(reader) = self.first_at_gate(gate) {
             self.restart(reader);
         }
+        self.listen_to_gate(self.root.gates.all[usize::from(gate)].endpoint, false);
     }
 
     fn first_at_gate(&mut self, gate: u8) -> Option<Place> {
-        let readers = self.root.gates.0[usize::from(gate)].readers;
+        let readers = self.root.gates.all[usize::from(gate)].readers;
         self.dispatch.threads.in_list(&readers).next()
     }
 
-    /// The unit interrupts for gates that somebody waits for.
-    fn listen_to_gates(&self, unit: Unit) {
-        let waited = self.root.gates.0.iter();
-        let waited = waited.filter(|gate| gate.endpoint != 0 && !gate.readers.is_empty());
-        unit.listen(waited.fold(0, |bits, gate| bits | 1 << gate.endpoint));
+    /// Somebody waits for messages of an endpoint, or nobody does any more.
+    fn listen_to_gate(&mut self, endpoint: u16, is_waited: bool) {
+        let bit = 1 << endpoint;
+        let waited = self.root.gates.waited & !bit | u64::from(is_waited) << endpoint;
+        if let Some(unit) = self.tiles.unit
+            && waited != self.root.gates.waited
+        {
+            self.root.gates.waited = waited;
+            unit.listen(waited);
+        }
     }
 
     /// A capability to send to a gate.
@@ -193,7 +209,7 @@ impl Kernel {
         }
         let (tile, endpoint, receiver) = match object {
             Object::Gate(gate) => {
-                let endpoint = self.root.gates.0[usize::from(gate)].endpoint;
+                let endpoint = self.root.gates.all[usize::from(gate)].endpoint;
                 (self.map.tile.0 as u16, endpoint, KERNEL)
             }
             Object::ActivityGate(activity) => self.gate_of(activity),
@@ -211,7 +227,7 @@ impl Kernel {
 
     fn own_gate(&self, caller: Caller, number: u64) -> Result<(u8, Gate), Error> {
         match self.capability(caller, number)?.1 {
-            Object::Gate(gate) => Ok((gate, self.root.gates.0[usize::from(gate)])),
+            Object::Gate(gate) => Ok((gate, self.root.gates.all[usize::from(gate)])),
             _ => Err(Error::Invalid),
         }
     }
@@ -228,9 +244,9 @@ impl Kernel {
             if is_past(until) {
                 return Err(Error::TimedOut);
             }
-            let list = &mut self.root.gates.0[usize::from(place)].readers;
+            let list = &mut self.root.gates.all[usize::from(place)].readers;
             self.dispatch.threads.append(list, caller.thread);
-            self.listen_to_gates(unit);
+            self.listen_to_gate(gate.endpoint, true);
             // It may have come meanwhile: the unit interrupts at once then.
             return self.wait(caller.thread, Wait::Gate(place), until);
         }
@@ -341,7 +357,7 @@ impl Kernel {
     fn sender_to(&self, gate: u8, label: u64) -> Sender {
         Sender {
             tile: self.map.tile.0 as u16,
-            endpoint: self.root.gates.0[usize::from(gate)].endpoint,
+            endpoint: self.root.gates.all[usize::from(gate)].endpoint,
             receiver: KERNEL,
             credits: 1,
             label,
@@ -497,15 +513,17 @@ impl Kernel {
             unit.acknowledge(REPLIES, message.slot);
             self.answer_has_come(&message);
         }
-        let events = unit.events();
-        for gate in 0..GATES as u8 {
-            let endpoint = self.root.gates.0[usize::from(gate)].endpoint;
-            if endpoint != 0 && endpoint < RECEIVE_ENDPOINTS && events >> endpoint & 1 != 0 {
-                self.wake_server(gate);
+        let events = unit.events() & self.root.gates.waited;
+        let is_told = |gate: &Gate| gate.endpoint != 0 && events >> gate.endpoint & 1 != 0;
+        for gate in 0..GATES {
+            if events == 0 {
+                break;
+            }
+            if is_told(&self.root.gates.all[gate]) {
+                self.wake_server(gate as u8);
             }
         }
         self.wake_servers();
-        self.listen_to_gates(unit);
     }
 
     fn answer_has_come(&mut self, message: &Message) {

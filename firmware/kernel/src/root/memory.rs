@@ -260,23 +260,33 @@ impl Kernel {
             rights::READ => (Command::Read, rights::WRITE),
             _ => (Command::Write, rights::READ),
         };
-        let mut moved = Ok(());
         let image = self.image_of(&memory);
-        self.each_piece(caller, here, size, of_caller, |_, place, piece, before| {
+        // Pages that follow each other in memory are moved by one command.
+        let (mut moved, mut start, mut length, mut first) = (Ok(()), 0, 0, offset);
+        let mut move_row = |start, length, first| {
             if let Some(image) = image {
-                let at = image + offset + before;
-                let (from, to) = if command == Command::Read {
-                    (at, place)
-                } else {
-                    (place, at)
+                let at = image + first;
+                let (from, to) = match command {
+                    Command::Read => (at, start),
+                    _ => (start, at),
                 };
                 // SAFETY: bytes of the process's memory, which have just been resolved, and of an activity's image.
-                unsafe { core::ptr::copy(from as *const u8, to as *mut u8, piece as usize) };
+                unsafe { core::ptr::copy(from as *const u8, to as *mut u8, length as usize) };
                 return;
             }
-            let at = (memory.tile, memory.address + offset + before);
-            moved = moved.and_then(|()| unit.move_memory(command, at, place, piece));
+            let at = (memory.tile, memory.address + first);
+            if length > 0 {
+                moved = moved.and_then(|()| unit.move_memory(command, at, start, length));
+            }
+        };
+        self.each_piece(caller, here, size, of_caller, |_, place, piece, before| {
+            if start + length != place {
+                move_row(start, length, first);
+                (start, length, first) = (place, 0, offset + before);
+            }
+            length += piece;
         })?;
+        move_row(start, length, first);
         moved?;
         value(0)
     }

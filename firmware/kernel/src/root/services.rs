@@ -11,8 +11,8 @@ use crate::kernel::{Answer, Caller, Done, Kernel, value};
 
 /// Services of the tile.
 const SERVICES: usize = 16;
-/// Sessions with all of them.
-const SESSIONS: usize = 64;
+/// Sessions with all of them, as bits.
+const SESSIONS: usize = u64::BITS as usize;
 /// Those of a client.
 const SESSIONS_OF_PROCESS: usize = 8;
 
@@ -52,12 +52,6 @@ struct Session {
     right: capabilities::Place,
 }
 
-impl Session {
-    fn is_over(&self, is_empty: bool) -> bool {
-        self.phase == Phase::Over || self.phase == Phase::IsNotAwaited && is_empty
-    }
-}
-
 /// What a server is told of a session that is over.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
@@ -71,6 +65,8 @@ pub struct End {
 pub struct Services {
     services: [Option<Service>; SERVICES],
     sessions: [Option<Session>; SESSIONS],
+    /// Those of which a server is to be told, as bits.
+    over: u64,
 }
 
 impl Services {
@@ -79,6 +75,7 @@ impl Services {
         Self {
             services: [None; SERVICES],
             sessions: [None; SESSIONS],
+            over: 0,
         }
     }
 
@@ -97,21 +94,33 @@ impl Services {
     }
 
     /// Who has asked for a session does not wait for it any more.
-    pub fn is_not_awaited(&mut self, session: u8) {
-        if let Some(session) = self.session(session)
+    pub fn is_not_awaited(&mut self, number: u8) {
+        if let Some(session) = self.session(number)
             && session.phase == Phase::Opens
         {
             session.phase = Phase::IsNotAwaited;
+            self.over |= 1 << number;
         }
+    }
+
+    /// Sessions that are over.
+    fn all_over(&self) -> impl Iterator<Item = &Session> {
+        let mut rest = self.over;
+        let numbers = core::iter::from_fn(move || {
+            let number = rest.trailing_zeros() as usize;
+            rest &= rest.wrapping_sub(1);
+            (number < SESSIONS).then_some(number)
+        });
+        numbers.filter_map(|number| self.sessions[number].as_ref())
     }
 
     /// A session with the server of a gate that is over. If nobody has waited for its beginning, the server is told
     /// behind the message to open it, when the gate is empty.
     pub fn next_end(&self, gate: u8, is_empty: bool) -> Option<End> {
-        let mut sessions = self.sessions.iter().flatten();
-        sessions.find_map(|session| {
+        self.all_over().find_map(|session| {
             let service = self.service_of(session)?;
-            (service.gate == gate && session.is_over(is_empty)).then_some(End {
+            let may_be_told = is_empty || session.phase == Phase::Over;
+            (service.gate == gate && may_be_told).then_some(End {
                 right: session.right,
                 label: session.label,
                 service: service.label,
@@ -172,7 +181,9 @@ impl Kernel {
         until: u64,
     ) -> Answer {
         let name = self.load_name(caller, name)?;
-        let Services { services, sessions } = &self.root.services;
+        let Services {
+            services, sessions, ..
+        } = &self.root.services;
         let is_it = |service: &Option<Service>| service.is_some_and(|it| it.name == name);
         let place = services.iter().position(is_it);
         let place = place.ok_or(Error::NotFound)?;
@@ -241,10 +252,14 @@ impl Kernel {
     pub fn end_session(&mut self, number: u8, side: Side) {
         let place = usize::from(number);
         match side {
-            Side::Maker => self.root.services.sessions[place] = None,
+            Side::Maker => {
+                self.root.services.sessions[place] = None;
+                self.root.services.over &= !(1 << number);
+            }
             Side::User => {
                 if let Some(session) = self.root.services.session(number) {
                     session.phase = Phase::Over;
+                    self.root.services.over |= 1 << number;
                 }
             }
         }
@@ -254,14 +269,13 @@ impl Kernel {
 
     /// Servers that wait are told of sessions that are over.
     pub fn wake_servers(&mut self) {
-        for n in 0..SESSIONS {
-            let services = &self.root.services;
-            let session = services.sessions[n].as_ref();
-            let session = session.filter(|session| session.is_over(true));
-            let service = session.and_then(|session| services.service_of(session));
-            if let Some(gate) = service.map(|service| service.gate) {
-                self.wake_server(gate);
-            }
+        let services = &self.root.services;
+        let gates = services.all_over();
+        let gates = gates.filter_map(|session| Some(services.service_of(session)?.gate));
+        let mut rest = gates.fold(0_u64, |bits, gate| bits | 1 << gate);
+        while rest != 0 {
+            self.wake_server(rest.trailing_zeros() as u8);
+            rest &= rest - 1;
         }
     }
 
