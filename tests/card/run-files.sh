@@ -57,6 +57,18 @@ for option in "" --timed; do
   pipes "$option" pipe_calls 3 --program pipe_calls -- writes --program pipe_calls -- leaves
 done
 
+# Servers that end, and that a program starts again.
+"$flick" card cc -O2 -Wall -Wextra -Werror -o file_restart "$source/file_restart.c"
+verdict $? "file_restart is compiled"
+for option in "" --timed; do
+  # shellcheck disable=SC2086
+  timeout 120 "$flick" machine run --machine "$machine" $option --servers --program file_restart --file "$card/file-server" \
+    --file "$card/pipe-server" </dev/null >restart.out 2>&1
+  verdict $? "file_restart ends${option:+ with $option}"
+  diff "$source/file_restart.expected" restart.out
+  verdict $? "what file_restart prints${option:+ with $option}"
+done
+
 # What a server is given that is wrong.
 wrong() { # NAME MESSAGE WORD...: words of its command line
   timeout 60 "$flick" machine run --machine "$machine" --program "$card/file-server" --file first.tar --file in/hello \

@@ -1,5 +1,6 @@
 //! Files, directories and archives.
 mod data;
+mod hostile;
 mod names;
 mod pipes;
 
