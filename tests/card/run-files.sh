@@ -78,6 +78,6 @@ wrong() { # NAME MESSAGE WORD...: words of its command line
 }
 wrong "an archive that is not there" 'file-server: no file none.tar' none.tar
 wrong "a file that is no archive" 'file-server: hello: Format' hello
-wrong "too much memory" 'file-server: no memory of 17 MiB' --size 17 first.tar
+wrong "too much memory" 'file-server: no memory of 65 MiB' --size 65 first.tar
 wrong "an option without a number" '^--sessions: it has no number' --sessions x
 conclude

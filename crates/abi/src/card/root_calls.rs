@@ -12,7 +12,7 @@ calls! {
         NoCall: "the kernel is no root";
         "Finds a tile without harts: one whose accelerator computes what has this name, or one of memory."
     TileMemory = 81, "tile_memory", Kernel;
-        "tile": "a tile of memory", "size": "bytes, up to 16 MiB";
+        "tile": "a tile of memory", "size": "bytes, up to 1 GiB";
         "a capability";
         NotFound: "there is no such tile", Invalid: "the size", NoMemory: "its memory is used up, or there is \
         no place for a capability", NoCall: "the kernel is no root";

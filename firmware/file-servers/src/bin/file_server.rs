@@ -13,7 +13,7 @@ use flick_file_servers::program::{Start, fail};
 use flick_file_servers::service::{Answer, Event, Sender, Service, answer};
 use flick_files::{Failure, FileSystem, Limits, OPEN_FILES, Reply, find_in_tar, unpack};
 
-/// MiB of data, if the command line does not say it. What the kernel gives at once.
+/// MiB of data, if the command line does not say it.
 const SIZE: u64 = 16;
 
 /// What the client of an open file has: the server's own capabilities, from which they are derived.

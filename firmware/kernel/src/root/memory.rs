@@ -10,8 +10,10 @@ use super::tile_table::{NAME, TileFacts};
 use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 
-/// What a call takes at most: it is cleared meanwhile.
-const MOST_TAKEN: u64 = 16 << 20;
+/// What a call takes at most.
+const MOST_TAKEN: u64 = 1 << 30;
+/// It is cleared in parts: others are served in between.
+const PART: u64 = 1 << 20;
 /// What a call copies at most.
 const MOST_COPIED: u64 = 64 << 10;
 
@@ -102,6 +104,15 @@ impl Memory {
     }
 }
 
+/// Memory that a process takes, while it is cleared.
+#[derive(Clone, Copy, Debug)]
+pub struct Taking {
+    process: u16,
+    memory: Memory,
+    /// Bytes that are 0.
+    done: u64,
+}
+
 impl Kernel {
     /// The first tile with this name, from a number on.
     pub fn find_tile(&mut self, caller: Caller, (name, size): (u64, u64), from: u64) -> Answer {
@@ -143,29 +154,64 @@ impl Kernel {
             return Err(Error::Invalid);
         }
         let size = size.next_multiple_of(PAGE);
-        let end = facts.base.saturating_add(facts.size);
-        let mut address = facts.base;
-        // From the first address on that is free.
+        let taking = match self.root.taking {
+            None => Taking {
+                process: caller.process,
+                memory: self.find_free(facts.tile, (facts.base, facts.size), size)?,
+                done: 0,
+            },
+            Some(taking) => taking,
+        };
+        let Taking { memory, done, .. } = taking;
+        if taking.process != caller.process || (memory.tile, memory.size) != (facts.tile, size) {
+            // Another one takes memory.
+            return Ok(Done::Again);
+        }
+        let part = Memory {
+            address: memory.address + done,
+            size: PART.min(size - done),
+            ..memory
+        };
+        let cleared = self.clear_memory(&part);
+        if cleared.is_err() || done + part.size == size {
+            self.root.taking = None;
+            cleared?;
+            return self.grant(caller.process, Object::Memory(memory), None);
+        }
+        self.root.taking = Some(Taking {
+            done: done + part.size,
+            ..taking
+        });
+        Ok(Done::Again)
+    }
+
+    /// Memory of a tile from the first address on that is free.
+    fn find_free(&self, tile: u16, (base, most): (u64, u64), size: u64) -> Result<Memory, Error> {
+        let end = base.saturating_add(most);
+        let mut address = base;
         while let Some(next) = address.checked_add(size).filter(|&next| next <= end) {
             let in_the_way = self.root.capabilities.find_object(|object| match object {
                 Object::Memory(memory) => {
                     let others_end = memory.address + memory.size;
-                    let is_here = memory.is_whole && memory.tile == facts.tile;
+                    let is_here = memory.is_whole && memory.tile == tile;
                     is_here && memory.address < next && address < others_end
                 }
                 _ => false,
             });
             let Some(Object::Memory(other)) = in_the_way else {
-                let memory = Memory {
+                return Ok(Memory {
                     is_whole: true,
-                    ..Memory::of(facts.tile, address, size)
-                };
-                self.clear_memory(&memory)?;
-                return self.grant(caller.process, Object::Memory(memory), None);
+                    ..Memory::of(tile, address, size)
+                });
             };
             address = other.address + other.size;
         }
         Err(Error::NoMemory)
+    }
+
+    /// A process is over.
+    pub fn forget_taking(&mut self, process: u16) {
+        self.root.taking = self.root.taking.filter(|taking| taking.process != process);
     }
 
     /// It is 0 afterwards.

@@ -20,7 +20,7 @@ use flick_kernel_core::flat_tree::FlatTree;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 use activities::{Activities, Activity};
 use gates::{Gates, OpenCalls};
-use memory::Memory;
+use memory::{Memory, Taking};
 use services::Services;
 use tile_schedule::Schedule;
 use tile_table::TileTable;
@@ -89,6 +89,7 @@ pub struct Root {
     forwarded: u64,
     services: Services,
     views: Views,
+    taking: Option<Taking>,
 }
 
 impl Root {
@@ -104,6 +105,7 @@ impl Root {
             forwarded: 0,
             services: Services::new(),
             views: Views::new(),
+            taking: None,
         }
     }
 }
@@ -262,6 +264,7 @@ impl Kernel {
 
     /// A process is over.
     pub fn revoke_all(&mut self, process: u16) {
+        self.forget_taking(process);
         let mut from = 0;
         while let Some(place) = self.root.capabilities.any_of(process, from) {
             self.revoke(place);
