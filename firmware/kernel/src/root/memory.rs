@@ -310,6 +310,9 @@ impl Kernel {
         // Pages that follow each other in memory are moved by one command.
         let (mut moved, mut start, mut length, mut first) = (Ok(()), 0, 0, offset);
         let mut move_row = |start, length, first| {
+            if length == 0 {
+                return;
+            }
             if let Some(image) = image {
                 let at = image + first;
                 let (from, to) = match command {
@@ -321,9 +324,7 @@ impl Kernel {
                 return;
             }
             let at = (memory.tile, memory.address + first);
-            if length > 0 {
-                moved = moved.and_then(|()| unit.move_memory(command, at, start, length));
-            }
+            moved = moved.and_then(|()| unit.move_memory(command, at, start, length));
         };
         self.each_piece(caller, here, size, of_caller, |_, place, piece, before| {
             if start + length != place {
