@@ -3,6 +3,7 @@
 mod activities;
 mod activity_image;
 mod forwarding;
+mod gate_calls;
 mod gates;
 mod memory;
 mod remote;
@@ -19,7 +20,8 @@ use flick_kernel_core::flat_tree::FlatTree;
 
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 use activities::{Activities, Activity};
-use gates::{Gates, OpenCalls};
+use gate_calls::OpenCalls;
+use gates::Gates;
 use memory::{Memory, Taking};
 use services::Services;
 use tile_schedule::Schedule;
