@@ -57,6 +57,20 @@ for option in "" --timed; do
   pipes "$option" pipe_calls 3 --program pipe_calls -- writes --program pipe_calls -- leaves
 done
 
+# Several chains share the accelerators, which take turns.
+turns() { # COUNT PROGRAM SERVER WORD...: COUNT programs, a server, and its words with the other programs
+  for option in "" --timed; do
+    # shellcheck disable=SC2086
+    timeout 120 "$flick" machine run --machine "$machine" --set 'tile.0.dtu.slice="20 us"' $option --program "$2" \
+      --program "$card/$3" "${@:4}" </dev/null >turns.out 2>&1
+    verdict $? "$1 of $2 end${option:+ with $option}"
+    for _ in $(seq "$1"); do cat "$source/$2.expected"; done | sort | diff - <(sort turns.out)
+    verdict $? "what $1 of $2 print${option:+ with $option}"
+  done
+}
+turns 3 file_chain file-server -- --sessions 3 --program file_chain -- 2 --program file_chain -- 3
+turns 2 pipe_chain pipe-server -- --sessions 2 --program pipe_chain
+
 # Servers that end, and that a program starts again.
 "$flick" card cc -O2 -Wall -Wextra -Werror -o file_restart "$source/file_restart.c"
 verdict $? "file_restart is compiled"

@@ -53,7 +53,13 @@ static void wait_for(uint64_t of, const char *name) {
   printf("%s ends with status %lu, error %lu\n", name, (unsigned long)status, (unsigned long)fault);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  // Several of these programs have files of their own.
+  const char *own = argc > 1 ? argv[1] : "";
+  char source[40], sink[40], third[40];
+  snprintf(source, sizeof source, "/image%s", own);
+  snprintf(sink, sizeof sink, "/result%s", own);
+  snprintf(third, sizeof third, "/other%s", own);
   struct flick_files files;
   struct flick_file in, out, other;
   for (uint64_t n = 0; n < IMAGE / 4; n++)
@@ -62,9 +68,9 @@ int main(void) {
   for (uint64_t n = 0; n < BLOCK / 4; n += 2)
     filter[n] = 2;
   done(flick_files_connect(&files, "files", FLICK_FOR_EVER), "connect");
-  done(flick_file_open(&files, &out, "/image", O_WRONLY | O_CREAT), "open");
+  done(flick_file_open(&files, &out, source, O_WRONLY | O_CREAT), "open");
   // Two pieces of the image have those of another file in between.
-  done(flick_file_open(&files, &other, "/other", O_WRONLY | O_CREAT), "open");
+  done(flick_file_open(&files, &other, third, O_WRONLY | O_CREAT), "open");
   done(flick_file_write(&out, image, IMAGE / 2), "write");
   done(flick_file_commit(&out), "commit");
   done(flick_file_write(&other, image, 100), "write");
@@ -72,8 +78,8 @@ int main(void) {
   done(flick_file_write(&out, (char *)image + IMAGE / 2, IMAGE / 2), "write");
   done(flick_file_close(&out), "close");
 
-  done(flick_file_open(&files, &in, "/image", O_RDONLY), "open");
-  done(flick_file_open(&files, &out, "/result", O_WRONLY | O_CREAT | O_TRUNC), "open");
+  done(flick_file_open(&files, &in, source, O_RDONLY), "open");
+  done(flick_file_open(&files, &out, sink, O_WRONLY | O_CREAT | O_TRUNC), "open");
   uint64_t fft = activity("fft"), mul = activity("mul"), ifft = activity("ifft");
   uint64_t into_mul = good(flick_activity_memory(mul), "activity_memory");
   good(flick_tile_store(into_mul, BLOCK, (uintptr_t)filter, BLOCK), "tile_store");
@@ -95,7 +101,7 @@ int main(void) {
   done(flick_file_close(&in), "close");
   done(flick_file_close(&out), "close");
 
-  done(flick_file_open(&files, &in, "/result", O_RDONLY), "open");
+  done(flick_file_open(&files, &in, sink, O_RDONLY), "open");
   off_t size = flick_file_size(&in);
   ssize_t got = flick_file_read(&in, result, IMAGE);
   uint64_t wrong = 0;
@@ -117,8 +123,8 @@ int main(void) {
   // One whose file is for reading alone cannot write to it.
   good(flick_capability_revoke(ifft), "capability_revoke");
   ifft = activity("ifft");
-  done(flick_file_open(&files, &in, "/image", O_RDONLY), "open");
-  done(flick_file_open(&files, &out, "/result", O_RDONLY), "open");
+  done(flick_file_open(&files, &in, source, O_RDONLY), "open");
+  done(flick_file_open(&files, &out, sink, O_RDONLY), "open");
   connect(ifft, FLICK_INPUT_REQUESTS, in.requests);
   connect(ifft, FLICK_INPUT_DATA, in.data);
   connect(ifft, FLICK_OUTPUT_REQUESTS, out.requests);
