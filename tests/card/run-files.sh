@@ -71,16 +71,18 @@ turns() { # COUNT PROGRAM SERVER WORD...: COUNT programs, a server, and its word
 turns 3 file_chain file-server -- --sessions 3 --program file_chain -- 2 --program file_chain -- 3
 turns 2 pipe_chain pipe-server -- --sessions 2 --program pipe_chain
 
-# Servers that end, and that a program starts again.
-"$flick" card cc -O2 -Wall -Wextra -Werror -o file_restart "$source/file_restart.c"
-verdict $? "file_restart is compiled"
-for option in "" --timed; do
-  # shellcheck disable=SC2086
-  timeout 120 "$flick" machine run --machine "$machine" $option --servers --program file_restart --file "$card/file-server" \
-    --file "$card/pipe-server" </dev/null >restart.out 2>&1
-  verdict $? "file_restart ends${option:+ with $option}"
-  diff "$source/file_restart.expected" restart.out
-  verdict $? "what file_restart prints${option:+ with $option}"
+# Programs that start servers themselves: servers that end, and others beside programs that are hostile.
+for program in file_restart forged_calls; do
+  "$flick" card cc -O2 -Wall -Wextra -Werror -o $program "$source/$program.c"
+  verdict $? "$program is compiled"
+  for option in "" --timed; do
+    # shellcheck disable=SC2086
+    timeout 120 "$flick" machine run --machine "$machine" $option --servers --program $program --file "$card/file-server" \
+      --file "$card/pipe-server" -- 20000 </dev/null >$program.out 2>&1
+    verdict $? "$program ends${option:+ with $option}"
+    diff "$source/$program.expected" $program.out
+    verdict $? "what $program prints${option:+ with $option}"
+  done
 done
 
 # What a server is given that is wrong.

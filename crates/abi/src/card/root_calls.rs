@@ -123,7 +123,7 @@ calls! {
         "a capability";
         NotFound: "the caller's process has no such gate", Invalid: "it is not of a gate, or the name",
         Exists: "there is a service of this name", BadAddress: "the caller cannot load the name",
-        NoMemory: "there is no place for a service", NoCall: "the kernel is no root";
+        NoMemory: "the process has 4 services, or there is no place for one", NoCall: "the kernel is no root";
         "Gives a gate a name, by which others open sessions. The kernel's messages come to the gate: one \
          to open a session, with 1, the session, and the client's argument, whose answer is 0 or an error, \
          and the label of the client's messages. And one when a session is over, with 2, its number and \
@@ -147,7 +147,7 @@ calls! {
     ViewCreate = 101, "view_create", Kernel;
         "memory": "a capability"; "a capability";
         NotFound: "the caller's process has no such capability", Invalid: "it is not of memory",
-        NoMemory: "there is no place for a view", NoCall: "the kernel is no root";
+        NoMemory: "the process has 64 views, or there is no place for one", NoCall: "the kernel is no root";
         "Makes a view of memory. It is memory to those that it is given to, and an endpoint of an activity can \
          be set up by it. It shows nothing at first."
     ViewSet = 102, "view_set", Kernel;

@@ -11,6 +11,8 @@ use crate::kernel::{Answer, Caller, Done, Kernel, value};
 
 /// Services of the tile.
 const SERVICES: usize = 16;
+/// Those of a process.
+const SERVICES_OF_PROCESS: usize = 4;
 /// Sessions with all of them, as bits.
 const SESSIONS: usize = u64::BITS as usize;
 /// Those of a client.
@@ -149,7 +151,10 @@ impl Kernel {
         if all.iter().flatten().any(|other| other.name == name) {
             return Err(Error::Exists);
         }
+        let own = all.iter().flatten();
+        let own = own.filter(|other| other.server == caller.process).count();
         let free = all.iter().position(Option::is_none);
+        let free = free.filter(|_| own < SERVICES_OF_PROCESS);
         let free = free.ok_or(Error::NoMemory)?;
         let object = Object::Service(free as u8);
         let right = self

@@ -5,11 +5,14 @@ use super::{Memory, Object, Side};
 use crate::kernel::{Answer, Caller, Kernel, value};
 
 /// Views of all processes.
-const VIEWS: usize = 128;
+const VIEWS: usize = 256;
+/// Those of a process.
+const VIEWS_OF_PROCESS: usize = 64;
 
 /// A view.
 #[derive(Clone, Copy, Debug)]
 struct View {
+    maker: u16,
     /// All that it may show.
     memory: Memory,
     /// What it shows.
@@ -77,10 +80,15 @@ impl Kernel {
     /// A view of memory of the caller, which shows nothing yet.
     pub fn create_view(&mut self, caller: Caller, number: u64) -> Answer {
         let (place, memory) = self.memory(caller, number)?;
-        let free = self.root.views.0.iter().position(Option::is_none);
+        let all = &self.root.views.0;
+        let own = all.iter().flatten();
+        let own = own.filter(|view| view.maker == caller.process).count();
+        let free = all.iter().position(Option::is_none);
+        let free = free.filter(|_| own < VIEWS_OF_PROCESS);
         let free = free.ok_or(Error::NoMemory)?;
         let memory = memory.part();
         self.root.views.0[free] = Some(View {
+            maker: caller.process,
             memory,
             shown: memory.narrow((0, 0), 0)?,
             endpoint: None,
