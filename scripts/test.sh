@@ -145,6 +145,7 @@ card_checks() {
   check "Migration between unequal harts" tests/card/run-migration.sh
   check "Accelerators" tests/card/run-accelerators.sh
   check "Servers of files" tests/card/run-files.sh
+  check "Shell of the card" tests/card/run-shell.sh
 }
 script_checks() {
   card_checks

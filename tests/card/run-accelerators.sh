@@ -66,16 +66,16 @@ if [ -e "$card/kernel-root.elf" ]; then
     for options in "" "--timed"; do
       # shellcheck disable=SC2086
       timeout 120 "$flick" machine run --machine "$source/root_chain.toml" --set "tile.0.dtu.slice=\"$slice\"" $options \
-        --program root_slices </dev/null >root_slices.out 2>root_slices.err
+        --program root_slices </dev/null >root_slices.out 2>&1
       verdict $? "root_slices ends with slices of $slice${options:+ and $options}"
       diff "$source/root_slices.expected" root_slices.out
       verdict $? "what root_slices prints with slices of $slice${options:+ and $options}"
     done
   done
-  # The whole measurement: root_shares 1000 600.
+  # The whole measurement: root_shares 1000 600 counts.
   "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o root_shares "$source/root_shares.c"
   verdict $? "root_shares is compiled"
-  timeout 300 "$flick" machine run --machine "$source/shares.toml" --program root_shares -- 96 60 </dev/null >root_shares.out 2>root_shares.err
+  timeout 300 "$flick" machine run --machine "$source/shares.toml" --program root_shares -- 96 60 </dev/null >root_shares.out 2>&1
   verdict $? "root_shares ends"
   printf '%s\n' "each has its share" "memory is free again" | diff - root_shares.out
   verdict $? "what root_shares prints"

@@ -168,6 +168,11 @@ calls! {
         ; "turns; messages and data that were forwarded";
         NoCall: "the kernel is no root";
         "Says how often accelerators got another activity, and what the kernel took for activities without a turn."
+    TileBlock = 112, "tile_block", Kernel;
+        "tile": "of an accelerator of streams";
+        "bytes of a block; where the local memory behind the blocks begins";
+        NotFound: "there is no such tile", NoCall: "the kernel is no root";
+        "Says how an accelerator divides its local memory."
 }
 
 #[cfg(test)]
