@@ -81,7 +81,7 @@ calls! {
         "until": "a value of `time`";
         "the bytes of the answer";
         NotFound: "the caller's process has no such capability", Invalid: "it is none to send, or the size",
-        BadAddress: "the caller cannot load the message, or store the answer", Again: "the gate is full, or 8 calls of the process wait, or 16 of all",
+        BadAddress: "the caller cannot load the message, or store the answer", Again: "8 calls of the process wait, or 64 of all, or the accelerator has no room",
         Dead: "the gate is gone", TimedOut: "no answer came in time", NoCall: "the kernel is no root";
         "Sends a message and waits for its answer."
     ActivityCreate = 92, "activity_create", Kernel;
