@@ -43,7 +43,7 @@ done
 
 # Programs of the root's kernel: the same, gates, capabilities of a program that ends, and services.
 if [ -e "$card/kernel-root.elf" ]; then
-  for program in root_chain root_gates root_leaves root_services; do
+  for program in root_chain root_gates root_sends root_leaves root_services; do
     programs=(--program $program)
     case $program in
     root_leaves) programs+=(--program $program -- all) ;;

@@ -35,27 +35,23 @@ pub struct Header {
 impl Header {
     /// From memory.
     pub const fn from_bytes(bytes: &[u8; HEADER_SIZE]) -> Self {
-        let [
-            flags,
-            tile,
-            endpoint,
-            answer_endpoint,
-            s0,
-            s1,
-            a0,
-            a1,
-            rest @ ..,
-        ] = *bytes;
+        let [a, b, c, d, e, f, g, h, rest @ ..] = *bytes;
         let words = u128::from_le_bytes(rest);
+        let first = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        Self::from_words([first, words as u64, (words >> 64) as u64])
+    }
+
+    /// From its words in memory.
+    pub const fn from_words([first, answer_label, label]: [u64; HEADER_SIZE / 8]) -> Self {
         Self {
-            flags,
-            tile,
-            endpoint,
-            answer_endpoint,
-            size: u16::from_le_bytes([s0, s1]),
-            activity: u16::from_le_bytes([a0, a1]),
-            answer_label: words as u64,
-            label: (words >> 64) as u64,
+            flags: first as u8,
+            tile: (first >> 8) as u8,
+            endpoint: (first >> 16) as u8,
+            answer_endpoint: (first >> 24) as u8,
+            size: (first >> 32) as u16,
+            activity: (first >> 48) as u16,
+            answer_label,
+            label,
         }
     }
 

@@ -27,8 +27,9 @@ use flick_abi::descriptor::{
 pub const KERNEL: u16 = 1;
 /// That of user harts, in all units.
 pub const HARTS: u16 = flick_abi::descriptor::HARTS_ACTIVITY;
-/// The first one of mailboxes.
-pub const FIRST_ACTIVITY: u16 = 16;
+/// The first one of mailboxes, and how many there are for these and for gates.
+const FIRST_ACTIVITY: u16 = 16;
+const ACTIVITIES: u16 = 0xd000;
 /// Requests of other kernels.
 pub const REQUESTS: u16 = 0;
 /// Their answers.
@@ -135,6 +136,13 @@ pub struct Unit {
     first_sender: u16,
     /// The first one of user harts; 0: they have none.
     first_of_harts: u16,
+}
+
+/// An activity for an endpoint that receives, when so many were used before.
+pub fn next_activity(used: &mut u16) -> u16 {
+    let activity = FIRST_ACTIVITY + *used % ACTIVITIES;
+    *used = used.wrapping_add(1);
+    activity
 }
 
 impl core::ops::Deref for Unit {
@@ -347,6 +355,12 @@ impl Unit {
         }
     }
 
+    /// Have user harts endpoints of their own?
+    #[cfg(feature = "root")]
+    pub fn has_harts(&self) -> bool {
+        self.first_of_harts != 0
+    }
+
     /// The endpoints of a user hart, for messages and for memory. Its bank has its activity from now on.
     pub fn begin_hart(&self, hart: usize) -> Option<(Registers, [u16; 2])> {
         if self.first_of_harts == 0 {
@@ -518,12 +532,6 @@ impl Unit {
             slot: ((at - buffer) >> log2_slot) as u8,
             payload,
         })
-    }
-
-    /// The kernel hart is interrupted for its own messages, and for those of these endpoints.
-    #[cfg(feature = "root")]
-    pub fn listen(&self, endpoints: u64) {
-        self.set(dtu::INTERRUPT, endpoints | ((1 << BUFFERS) - 1));
     }
 
     /// Endpoints of the kernel with unread messages.

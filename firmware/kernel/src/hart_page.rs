@@ -10,6 +10,9 @@ use crate::claim::Own;
 use crate::devices::Clint;
 use crate::hart_unit::HartUnit;
 
+/// Words of the longest message that a hart sends.
+pub const OUTGOING: usize = if cfg!(feature = "root") { 20 } else { 16 };
+
 /// A page of the thread's memory that the hart has looked up.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +149,7 @@ pub struct HartLocal {
     /// The route of the mailbox that the hart took its last message from.
     pub mailbox: u64,
     /// A message that the hart sends.
-    pub outgoing: [u64; 16],
+    pub outgoing: [u64; OUTGOING],
     /// Pieces of a portal's buffer.
     pub pieces: [u64; 8],
     /// For threads of the host.

@@ -156,7 +156,7 @@ pub fn process(local: &HartLocal) -> u64 {
 
 /// The physical address of memory of the thread's. `None`: it cannot be accessed without the kernel.
 #[inline(always)]
-fn reach(local: &mut HartLocal, address: u64, right: u64) -> Option<u64> {
+pub fn reach(local: &mut HartLocal, address: u64, right: u64) -> Option<u64> {
     let seen = &local.seen[usize::from(right == rights::WRITE)];
     match seen.page == address / PAGE * PAGE {
         true => Some(address.wrapping_add(seen.offset)),
@@ -377,7 +377,7 @@ fn take(
 }
 
 /// How a wait ends.
-enum Waited {
+pub enum Waited {
     /// There is a message.
     ForMessage,
     /// The time is over.
@@ -408,7 +408,7 @@ fn look(local: &mut HartLocal, unit: &Registers, endpoint: u16, until: u64) -> W
 
 /// Waits for a message, or for what the kernel hart wants.
 #[inline(never)]
-fn sleep(local: &mut HartLocal, unit: &Registers, endpoint: u16, until: u64) -> Waited {
+pub fn sleep(local: &mut HartLocal, unit: &Registers, endpoint: u16, until: u64) -> Waited {
     const TIMER: u64 = 1 << 7;
     const UNIT: u64 = 1 << dtu::INTERRUPT_BIT;
     let hart = local.hart as usize;
@@ -436,7 +436,7 @@ fn sleep(local: &mut HartLocal, unit: &Registers, endpoint: u16, until: u64) -> 
 }
 
 #[inline(always)]
-fn is_over(until: u64) -> bool {
+pub fn is_over(until: u64) -> bool {
     until != FOR_EVER && until <= csr::time()
 }
 

@@ -14,7 +14,9 @@ use crate::consents::Consents;
 use crate::console::Console;
 use crate::devices::{Clint, Plic, Serial};
 use crate::dtu::Unit;
-use crate::hart_page::{HartLocal, HartPage, HartPages, PENDING, Seen, Sending, Taking, release};
+use crate::hart_page::{
+    HartLocal, HartPage, HartPages, OUTGOING, PENDING, Seen, Sending, Taking, release,
+};
 use crate::hart_unit::HartUnit;
 use crate::kernel::Kernel;
 use crate::machine_map::{BadMachine, MachineMap};
@@ -236,7 +238,7 @@ fn begin_harts(kernel: &mut Kernel) {
             has_spaces: false,
             unit: hart_unit(kernel, hart),
             mailbox: 0,
-            outgoing: [0; 16],
+            outgoing: [0; OUTGOING],
             pieces: [0; 8],
             #[cfg(feature = "host")]
             host: crate::host_hart::HostHart::new(direct(kernel, hart, slots)),

@@ -7,7 +7,7 @@ use flick_abi::card::{Error, MAILBOX_BYTES, PAGE, rights};
 use flick_kernel_core::threads::{List, Place, State, Wait};
 
 use crate::csr;
-use crate::dtu::{FIRST_ACTIVITY, LOG2_REQUEST, Payload, Unit};
+use crate::dtu::{LOG2_REQUEST, Payload, Unit, next_activity};
 use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 use crate::port_table::{PORTS, PortEntry};
@@ -109,8 +109,7 @@ impl Kernel {
                 *mailbox = Mailbox::NONE;
                 return Err(Error::NoMemory);
             };
-            let activity = FIRST_ACTIVITY + self.tiles.activities % 0xf000;
-            self.tiles.activities = self.tiles.activities.wrapping_add(1);
+            let activity = next_activity(&mut self.tiles.activities);
             (mailbox.endpoint, mailbox.activity, mailbox.frame) = (endpoint, activity, frame);
             self.tiles.ports[usize::from(endpoint)] = port as u16;
             wanted(frame).swap(0, Ordering::Relaxed);
@@ -293,6 +292,10 @@ impl Kernel {
             waiting &= waiting - 1;
             unit.interrupt_for(endpoint as u16, false);
             let port = self.tiles.ports[endpoint as usize].into();
+            #[cfg(feature = "root")]
+            if self.attend_gate(port) {
+                continue;
+            }
             self.add_own_route(port);
             while let Some(reader) = self.first_reader(port) {
                 self.restart(reader);

@@ -92,7 +92,9 @@ pub extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
                 Some(call) if call.place() == CallPlace::Unit => tried_call(local, context),
                 Some(call) if call.place() != CallPlace::Caller => remote_call(local, context, 0),
                 #[cfg(feature = "root")]
-                None if RootCall::from_number(number).is_some() => remote_call(local, context, 0),
+                None if let Some(call) = RootCall::from_number(number) => {
+                    root_call(local, context, call)
+                }
                 _ => {
                     context.x[10] = Error::NoCall.to_register();
                     local.context
@@ -154,6 +156,24 @@ fn exception(local: &mut HartLocal, cause: u64, pc: u64) -> *mut Context {
         csr::forget_page(Some(value));
     }
     next.map_addr(|address| address | 1)
+}
+
+/// A call of the root role: the hart executes some by its unit.
+#[cfg(feature = "root")]
+fn root_call(local: &mut HartLocal, context: &mut Context, call: RootCall) -> *mut Context {
+    use crate::hart_unit::Attempt;
+    let arguments = core::array::from_fn(|n| context.x[10 + n]);
+    match crate::root::attempt(local, call, arguments) {
+        Attempt::Done(values) => {
+            context.set_values(values);
+            local.context
+        }
+        Attempt::Ask(why) => remote_call(local, context, why),
+        Attempt::Preempted => {
+            context.make_again();
+            remote(local, PREEMPTED, [0; 6])
+        }
+    }
 }
 
 /// A call that the hart could not execute by its unit.

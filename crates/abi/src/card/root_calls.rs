@@ -35,14 +35,14 @@ calls! {
         NotFound: "the caller's process has no such capability", NoCall: "the kernel is no root";
         "Takes a capability away, with all that were derived from it, in all processes. Endpoints \
          that were set up by them are of no use any more. A process's capabilities go with it."
-    TileLoad = 85, "tile_load", Kernel;
+    TileLoad = 85, "tile_load", Unit;
         "memory": "a capability", "offset": "in it", "buffer": "an address", "size": "bytes, up to 64 KiB";
         "0";
         NotFound: "the caller's process has no such capability", Invalid: "it is not of memory, or the range is not in it",
         NotPermitted: "it is not for reading", BadAddress: "the caller cannot store there",
         Failed: "the tile does not answer", NoCall: "the kernel is no root, or its tile's caches are not coherent";
         "Copies from memory of a tile to the caller's."
-    TileStore = 86, "tile_store", Kernel;
+    TileStore = 86, "tile_store", Unit;
         "memory": "a capability", "offset": "in it", "data": "an address", "size": "bytes, up to 64 KiB";
         "0";
         NotFound: "the caller's process has no such capability", Invalid: "it is not of memory, or the range is not in it",
@@ -59,15 +59,16 @@ calls! {
         NotFound: "the caller's process has no such capability", Invalid: "it is not of a gate, or the credits",
         NoMemory: "there is no place for a capability", NoCall: "the kernel is no root";
         "Makes a capability to send messages to the gate, of which so many may be unanswered."
-    GateReceive = 89, "gate_receive", Kernel;
+    GateReceive = 89, "gate_receive", Unit;
         "gate": "of the caller's process", "buffer": "the address of 120 bytes, a multiple of 8",
         "until": "a value of `time`";
-        "the slot of the message (7:0), and its bytes above; the sender's label";
+        "the slot of the message (7:0), and its bytes above; the sender's label. An answer has slot 255, and its label";
         NotFound: "the caller's process has no such gate, or it was revoked", Invalid: "it is not of a gate",
         BadAddress: "the caller cannot store a message there", TimedOut: "no message came in time",
         NoCall: "the kernel is no root";
-        "Takes the oldest message of a gate, or waits for one. Its slot is in use until the answer."
-    GateAnswer = 90, "gate_answer", Kernel;
+        "Takes the oldest message of a gate, or waits for one. Its slot is in use until it is answered. An answer \
+         to `gate_send` has no slot any more."
+    GateAnswer = 90, "gate_answer", Unit;
         "gate": "of the caller's process", "slot": "of the message", "message": "the address of the answer, a multiple of 8",
         "size": "its bytes, a multiple of 8 up to 120";
         "0";
@@ -157,6 +158,15 @@ calls! {
         NotPermitted: "another one has made it, or the memory has not these rights", Failed: "the tile of its endpoint does not answer",
         NoCall: "the kernel is no root";
         "Says what a view shows from now on, to all who have it."
+    GateSend = 103, "gate_send", Unit;
+        "sender": "a capability of `gate_sender`", "message": "the address of a message, a multiple of 8",
+        "size": "its bytes, a multiple of 8 up to 160", "gate": "of the caller's process", "label": "of the answer";
+        "0";
+        NotFound: "the caller's process has no such capability", Invalid: "they are not of these kinds, or the size",
+        BadAddress: "the caller cannot load the message", Again: "as many messages as the sender has credits have no \
+        answer, or the receiver has no room", Busy: "answers to this sender come to another gate", Dead: "the receiver is gone",
+        NoMemory: "endpoints are used up", NoCall: "the kernel is no root";
+        "Sends a message, and does not wait for the answer, which comes to the gate with the label."
     ActivityState = 110, "activity_state", Kernel;
         "activity": "a capability";
         "0: it has not begun, 1: it waits for its turn, 2: it has its turn, 3: it waits for a message, 4: it is over; \

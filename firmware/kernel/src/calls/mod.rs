@@ -97,7 +97,7 @@ pub fn execute(kernel: &mut Kernel, caller: Caller, number: u64, arguments: [u64
         #[cfg(feature = "root")]
         (None, _) => {
             let call = RootCall::from_number(called).ok_or(Error::NoCall)?;
-            return kernel.root_call(caller, call, arguments);
+            return kernel.root_call(caller, call, arguments, why);
         }
         #[cfg(not(feature = "root"))]
         (None, _) => return Err(Error::NoCall),

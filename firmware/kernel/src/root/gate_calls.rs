@@ -207,12 +207,15 @@ impl Kernel {
 
     /// Sends to a gate of this tile.
     fn sender_to(&self, gate: u8, label: u64) -> Sender {
+        let (endpoint, receiver) = self.root.place_of(gate);
         Sender {
             tile: self.map.tile.0 as u16,
-            endpoint: self.root.endpoint_of(gate),
-            receiver: KERNEL,
+            endpoint,
+            receiver,
             credits: 1,
             label,
+            own: 0,
+            answers: 0,
         }
     }
 
@@ -225,7 +228,7 @@ impl Kernel {
         until: u64,
     ) -> Answer {
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        let is_local = (sender.tile, sender.receiver) == (self.map.tile.0 as u16, KERNEL);
+        let is_local = sender.tile == self.map.tile.0 as u16;
         let calls = &mut self.root.calls;
         let place = calls.find_place(caller.process, is_local);
         let place = place.ok_or(Error::Again)?;
@@ -269,6 +272,7 @@ impl Kernel {
         let Some(gate) = self.root.gate_at(endpoint) else {
             return;
         };
+        self.keep_gate(gate);
         while let Some(reader) = self.first_at_gate(gate)
             && let Some(place) = self.root.next_call(endpoint)
         {

@@ -1,71 +1,80 @@
-//! Gates: receive endpoints of this tile's unit, whose messages programs take and answer.
-use flick_abi::card::{Error, MAILBOX_BYTES, PAGE};
-use flick_abi::dtu::{Error as UnitError, HEADER_SIZE, Header, NO_HEADER_ENDPOINT, SlotRecord};
+//! Gates: receive endpoints of this tile's unit, whose messages programs take and answer. Harts of programs do that
+//! themselves (`hart_calls.rs`). The kernel hart tells them where, and deals with waits, with the gates of services,
+//! and with answers to accelerators without a turn.
+use flick_abi::card::{Error, MAILBOX_BYTES, PAGE, rights};
+use flick_abi::dtu::{
+    self, Error as UnitError, HEADER_SIZE, Header, NO_HEADER_ENDPOINT, SlotRecord,
+};
 use flick_kernel_core::threads::{List, Place, Wait};
 
 use super::forwarding::Outcome;
-use super::{Object, Root, Sender};
-use crate::cache;
-use crate::dtu::{KERNEL, LOG2_REQUEST, Message, PAYLOAD, Payload, Unit};
+use super::known_rights::{self, Kind};
+use super::{Object, Root, Sender, hart_calls};
+use crate::dtu::{KERNEL, LOG2_REQUEST, Message, PAYLOAD, Payload, Unit, next_activity};
+use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
+use crate::{cache, csr};
 
 /// Gates of the tile.
 const GATES: usize = 32;
 /// Messages of a gate that were not answered.
 pub const SLOTS: u64 = PAGE >> LOG2_REQUEST;
 
+/// What [`crate::tiles::Tiles::ports`] has for endpoints of gates, with their places.
+const OF_GATES: u16 = 0xff00;
+
 /// A gate of a process.
 #[derive(Clone, Copy, Debug)]
-struct Gate {
+pub struct Gate {
     /// 0: there is none.
-    endpoint: u16,
+    pub endpoint: u16,
+    /// That of the endpoint: no other gate had it before.
+    pub activity: u16,
     frame: u64,
     /// Threads that wait for messages.
     readers: List,
     /// The next message is that of a call of this tile, if the unit has one, too.
     is_turn_of_calls: bool,
+    /// See [`Kernel::keep_gate`].
+    is_of_kernel: bool,
 }
 
 /// All of them.
 #[derive(Debug)]
-pub struct Gates {
-    all: [Gate; GATES],
-    /// Endpoints of those whose messages somebody waits for. The unit interrupts for them.
-    waited: u64,
-}
+pub struct Gates([Gate; GATES]);
 
 impl Gates {
     /// None.
     pub const fn new() -> Self {
         const NONE: Gate = Gate {
             endpoint: 0,
+            activity: 0,
             frame: 0,
             readers: List::EMPTY,
             is_turn_of_calls: false,
+            is_of_kernel: false,
         };
-        Self {
-            all: [NONE; GATES],
-            waited: 0,
-        }
+        Self([NONE; GATES])
     }
 }
 
 impl Root {
     /// The list of threads that wait for a gate's messages.
     pub fn readers(&mut self, gate: u8) -> &mut List {
-        &mut self.gates.all[usize::from(gate)].readers
+        &mut self.gates.0[usize::from(gate)].readers
     }
 
     /// The gate that has an endpoint.
     pub fn gate_at(&self, endpoint: u16) -> Option<u8> {
-        let mut all = self.gates.all.iter();
+        let mut all = self.gates.0.iter();
         let place = all.position(|gate| endpoint != 0 && gate.endpoint == endpoint)?;
         Some(place as u8)
     }
 
-    /// Where its messages come.
-    pub fn endpoint_of(&self, gate: u8) -> u16 {
-        self.gates.all[usize::from(gate)].endpoint
+    /// Where its messages come: the endpoint, and its activity.
+    pub fn place_of(&self, gate: u8) -> (u16, u16) {
+        let gate = self.gates.0[usize::from(gate)];
+        (gate.endpoint, gate.activity)
     }
 }
 
@@ -73,32 +82,43 @@ impl Kernel {
     /// A gate for the caller's process.
     pub fn create_gate(&mut self, caller: Caller) -> Answer {
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        let place = self
-            .root
-            .gates
-            .all
-            .iter()
-            .position(|gate| gate.endpoint == 0);
+        let place = self.root.gates.0.iter().position(|gate| gate.endpoint == 0);
         let place = place.ok_or(Error::NoMemory)?;
-        let mut endpoints = unit.mailboxes();
-        let endpoint = endpoints.find(|&n| self.tiles.ports[usize::from(n)] == u16::MAX);
-        let endpoint = endpoint.ok_or(Error::NoMemory)?;
+        let endpoint = self.free_endpoint(unit)?;
         let frame = self.frames.allocate().ok_or(Error::NoMemory)?;
         let granted = self.grant(caller.process, Object::Gate(place as u8), None);
         if granted.is_err() {
             self.frames.free(frame);
             return granted;
         }
-        // No mailbox takes it.
-        self.tiles.ports[usize::from(endpoint)] = u16::MAX - 1;
-        self.root.gates.all[place] = Gate {
+        let activity = next_activity(&mut self.tiles.activities);
+        self.tiles.ports[usize::from(endpoint)] = OF_GATES | place as u16;
+        self.root.gates.0[place] = Gate {
             endpoint,
+            activity,
             frame,
             readers: List::EMPTY,
             is_turn_of_calls: false,
+            is_of_kernel: false,
         };
-        unit.set_receiver(endpoint, KERNEL, frame, (LOG2_REQUEST, SLOTS as u8));
+        unit.set_receiver(endpoint, activity, frame, (LOG2_REQUEST, SLOTS as u8));
         granted
+    }
+
+    /// An endpoint of the tile's unit that is for mailboxes, gates and senders, and of no use yet.
+    pub fn free_endpoint(&self, unit: Unit) -> Result<u16, Error> {
+        let mut endpoints = unit.mailboxes();
+        let endpoint = endpoints.find(|&n| self.tiles.ports[usize::from(n)] == u16::MAX);
+        endpoint.ok_or(Error::NoMemory)
+    }
+
+    /// The kernel hart does something with a gate, whose activity its bank has meanwhile.
+    fn with_gate<T>(&self, unit: Unit, gate: &Gate, act: impl FnOnce(Unit) -> T) -> T {
+        let current = dtu::current(self.map.kernel_hart);
+        unit.set(current, gate.activity.into());
+        let outcome = act(unit);
+        unit.set(current, KERNEL.into());
+        outcome
     }
 
     /// A gate was revoked. No capability to send to it is left.
@@ -109,15 +129,16 @@ impl Kernel {
         }
         let Gate {
             endpoint, frame, ..
-        } = self.root.gates.all[place];
+        } = self.root.gates.0[place];
         let Some(unit) = self.tiles.unit else {
             return;
         };
+        unit.interrupt_for(endpoint, false);
         unit.clear_endpoint(endpoint);
         self.tiles.ports[usize::from(endpoint)] = u16::MAX;
-        self.root.gates.all[place].endpoint = 0;
+        self.root.gates.0[place].endpoint = 0;
+        self.drive_out_of_gates();
         self.frames.free(frame);
-        self.listen_to_gate(endpoint, false);
         // Nobody will answer them.
         self.end_calls_to((self.map.tile.0 as u16, endpoint));
     }
@@ -133,24 +154,39 @@ impl Kernel {
     /// The unit interrupts for a gate, if a thread waits for its messages.
     pub fn is_waited(&mut self, gate: u8) {
         let is_waited = self.first_at_gate(gate).is_some();
-        self.listen_to_gate(self.root.endpoint_of(gate), is_waited);
+        if let (Some(unit), (endpoint @ 1.., _)) = (self.tiles.unit, self.root.place_of(gate)) {
+            unit.interrupt_for(endpoint, is_waited);
+        }
+    }
+
+    /// The kernel hart alone has messages for the gate from now on, which harts of programs do not see: calls of this
+    /// tile, or ends of sessions.
+    pub fn keep_gate(&mut self, gate: u8) {
+        let of = &mut self.root.gates.0[usize::from(gate)];
+        if !core::mem::replace(&mut of.is_of_kernel, true) {
+            known_rights::forget_all();
+            self.drive_out_of_gates();
+        }
+    }
+
+    /// Threads that wait for messages on their harts look again what there is.
+    fn drive_out_of_gates(&mut self) {
+        self.dispatch.drive_out_parked(csr::time(), &mut self.harts);
+    }
+
+    /// A message has come to the gate that has an endpoint with this port. False: it is the port of a mailbox.
+    pub fn attend_gate(&mut self, port: u64) -> bool {
+        let place = (port as u16).wrapping_sub(OF_GATES);
+        let is_gate = usize::from(place) < GATES;
+        if is_gate {
+            self.wake_server(place as u8);
+        }
+        is_gate
     }
 
     pub fn first_at_gate(&mut self, gate: u8) -> Option<Place> {
-        let readers = self.root.gates.all[usize::from(gate)].readers;
+        let readers = self.root.gates.0[usize::from(gate)].readers;
         self.dispatch.threads.in_list(&readers).next()
-    }
-
-    /// Somebody waits for messages of an endpoint, or nobody does any more.
-    fn listen_to_gate(&mut self, endpoint: u16, is_waited: bool) {
-        let bit = 1 << endpoint;
-        let waited = self.root.gates.waited & !bit | u64::from(is_waited) << endpoint;
-        if let Some(unit) = self.tiles.unit
-            && waited != self.root.gates.waited
-        {
-            self.root.gates.waited = waited;
-            unit.listen(waited);
-        }
     }
 
     /// A capability to send to a gate.
@@ -167,8 +203,8 @@ impl Kernel {
         }
         let (tile, endpoint, receiver) = match object {
             Object::Gate(gate) => {
-                let endpoint = self.root.gates.all[usize::from(gate)].endpoint;
-                (self.map.tile.0 as u16, endpoint, KERNEL)
+                let (endpoint, activity) = self.root.place_of(gate);
+                (self.map.tile.0 as u16, endpoint, activity)
             }
             Object::ActivityGate(activity) => self.gate_of(activity),
             _ => return Err(Error::Invalid),
@@ -179,29 +215,56 @@ impl Kernel {
             receiver,
             credits: credits as u16,
             label,
+            own: 0,
+            answers: 0,
         };
         self.grant(caller.process, Object::Sender(sender), Some(place))
     }
 
-    fn own_gate(&self, caller: Caller, number: u64) -> Result<(u8, Gate), Error> {
+    pub fn own_gate(&self, caller: Caller, number: u64) -> Result<(u8, Gate), Error> {
         match self.capability(caller, number)?.1 {
-            Object::Gate(gate) => Ok((gate, self.root.gates.all[usize::from(gate)])),
+            Object::Gate(gate) => Ok((gate, self.root.gates.0[usize::from(gate)])),
             _ => Err(Error::Invalid),
         }
     }
 
-    /// The caller takes a message.
-    pub fn receive(&mut self, caller: Caller, number: u64, buffer: u64, until: u64) -> Answer {
+    /// Harts of the caller's process may use its gate. False: the kernel hart alone has messages for it.
+    fn tell_of_gate(&self, caller: Caller, number: u64, gate: &Gate) -> bool {
+        let has_harts = self.tiles.unit.is_some_and(|unit| unit.has_harts());
+        let may = has_harts && !gate.is_of_kernel;
+        if may {
+            let right = hart_calls::KnownGate {
+                endpoint: gate.endpoint,
+                activity: gate.activity,
+                frame: gate.frame,
+            };
+            known_rights::add(Kind::Gate, caller.process, number, right.words());
+        }
+        may
+    }
+
+    /// The caller takes a message, if its hart could not, or waits for one.
+    pub fn receive(&mut self, caller: Caller, arguments: [u64; 6], why: u64) -> Answer {
+        let [number, buffer, until, ..] = arguments;
         let (place, gate) = self.own_gate(caller, number)?;
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
         let has_unread = unit.has_unread(gate.endpoint);
         let call = self.root.next_call(gate.endpoint);
         let is_empty = !has_unread && call.is_none();
-        if let Some(end) = self.root.services.next_end(place, is_empty) {
+        if self.tell_of_gate(caller, number, &gate) {
+            if why & 0xff == note::FAULT {
+                let size = MAILBOX_BYTES as u64;
+                self.each_piece(caller, buffer, size, rights::WRITE, |_, _, _, _| {})?;
+            }
+            let waits = why & 0xff == note::PARK && is_empty;
+            if !waits || self.dispatch.park(caller.hart) {
+                return Ok(Done::Again);
+            }
+        } else if let Some(end) = self.root.services.next_end(place, is_empty) {
             return self.tell_end(caller, buffer, end);
         }
         let call = call.filter(|_| !has_unread || gate.is_turn_of_calls);
-        self.root.gates.all[usize::from(place)].is_turn_of_calls = call.is_none();
+        self.root.gates.0[usize::from(place)].is_turn_of_calls = call.is_none();
         if let Some(call) = call {
             let (slot, label) = self.take_call(caller, call, buffer)?;
             return Ok(Done::Values(slot, label));
@@ -210,24 +273,30 @@ impl Kernel {
             if is_past(until) {
                 return Err(Error::TimedOut);
             }
-            let list = &mut self.root.gates.all[usize::from(place)].readers;
+            let list = &mut self.root.gates.0[usize::from(place)].readers;
             self.dispatch.threads.append(list, caller.thread);
-            self.listen_to_gate(gate.endpoint, true);
             // It may have come meanwhile: the unit interrupts at once then.
+            unit.interrupt_for(gate.endpoint, true);
             return self.wait(caller.thread, Wait::Gate(place), until);
         }
         // A buffer that cannot be stored to is refused before a message is taken.
         self.store_words(caller, buffer, &Payload::default())?;
-        let message: Option<Message> = unit.fetch_from(gate.endpoint, (gate.frame, LOG2_REQUEST));
+        let message: Option<Message> = self.with_gate(unit, &gate, |unit| {
+            unit.fetch_from(gate.endpoint, (gate.frame, LOG2_REQUEST))
+        });
         let Some(message) = message else {
             return Ok(Done::Again);
         };
+        let mut slot = u64::from(message.slot);
+        if message.header.is_answer() {
+            self.with_gate(unit, &gate, |unit| {
+                unit.acknowledge(gate.endpoint, message.slot);
+            });
+            slot = hart_calls::NO_SLOT;
+        }
         self.store_words(caller, buffer, &message.payload)?;
         let size = u64::from(message.header.size).min(MAILBOX_BYTES as u64);
-        Ok(Done::Values(
-            u64::from(message.slot) | size << 8,
-            message.header.label,
-        ))
+        Ok(Done::Values(slot | size << 8, message.header.label))
     }
 
     /// The words of a message of the caller.
@@ -245,32 +314,39 @@ impl Kernel {
         Ok((payload, words))
     }
 
-    /// The caller answers a message.
-    pub fn answer_message(
-        &mut self,
-        caller: Caller,
-        number: u64,
-        slot: u64,
-        message: (u64, u64),
-    ) -> Answer {
+    /// A hart has found a message that it cannot load, or does not know the right. It calls again.
+    pub fn load_again(&mut self, caller: Caller, (at, size): (u64, u64), why: u64) -> Answer {
+        if why & 0xff == note::FAULT {
+            self.each_piece(caller, at, size, rights::READ, |_, _, _, _| {})?;
+        }
+        Ok(Done::Again)
+    }
+
+    /// The caller answers a message, if its hart could not.
+    pub fn answer_message(&mut self, caller: Caller, arguments: [u64; 6], why: u64) -> Answer {
+        let [number, slot, message, size, ..] = arguments;
         let (_, gate) = self.own_gate(caller, number)?;
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        let (payload, words) = self.load_message(caller, message)?;
-        if slot >= SLOTS {
-            return self.answer_call(gate.endpoint, slot, &payload[..words]);
+        if why & 0xff != note::GONE && self.tell_of_gate(caller, number, &gate) {
+            return self.load_again(caller, (message, size), why);
         }
-        let mut answered = unit.answer_at(gate.endpoint, slot as u8, &payload[..words]);
+        let (payload, words) = self.load_message(caller, (message, size))?;
+        let words = &payload[..words];
+        if slot >= SLOTS {
+            return self.answer_call(gate.endpoint, slot, words);
+        }
+        let answer = |unit: Unit| unit.answer_at(gate.endpoint, slot as u8, words);
+        let free = |unit: Unit| unit.acknowledge(gate.endpoint, slot as u8);
+        let mut answered = self.with_gate(unit, &gate, answer);
         if answered == Err(UnitError::Gone) {
-            match self.leave_gate_answer(&gate, slot as u8, &payload[..words]) {
+            match self.leave_gate_answer(&gate, slot as u8, words) {
                 Outcome::Done => {
-                    unit.acknowledge(gate.endpoint, slot as u8);
+                    self.with_gate(unit, &gate, free);
                     return value(0);
                 }
                 Outcome::Gone => {}
                 // It got its turn meanwhile.
-                Outcome::Again => {
-                    answered = unit.answer_at(gate.endpoint, slot as u8, &payload[..words]);
-                }
+                Outcome::Again => answered = self.with_gate(unit, &gate, answer),
             }
         }
         match answered {
@@ -279,7 +355,7 @@ impl Kernel {
             Err(UnitError::NoAnswer) => Err(Error::Invalid),
             Err(UnitError::NoSpace) => Err(Error::Again),
             Err(_) => {
-                unit.acknowledge(gate.endpoint, slot as u8);
+                self.with_gate(unit, &gate, free);
                 Err(Error::Dead)
             }
         }
@@ -308,25 +384,15 @@ impl Kernel {
         let by = Header {
             tile: self.map.tile.0 as u8,
             endpoint: gate.endpoint as u8,
-            activity: KERNEL,
+            activity: gate.activity,
             ..Header::from_bytes(&[0; HEADER_SIZE])
         };
         self.leave_answer(&asked, by, three)
     }
 
-    /// Answers have come, and messages for gates.
+    /// Answers to calls of gates have come, and sessions are over.
     pub fn attend_gates(&mut self, unit: Unit) {
         self.take_gate_answers(unit);
-        let events = unit.events() & self.root.gates.waited;
-        let is_told = |gate: &Gate| gate.endpoint != 0 && events >> gate.endpoint & 1 != 0;
-        for gate in 0..GATES {
-            if events == 0 {
-                break;
-            }
-            if is_told(&self.root.gates.all[gate]) {
-                self.wake_server(gate as u8);
-            }
-        }
         self.wake_servers();
     }
 }

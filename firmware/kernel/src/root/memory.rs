@@ -6,8 +6,10 @@ use flick_kernel_core::page_tables::Physical;
 
 use super::Object;
 use super::activities::of_units;
+use super::known_rights::{self, Kind};
 use super::tile_table::{NAME, TileFacts};
 use crate::direct::Direct;
+use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 
 /// What a call takes at most.
@@ -15,7 +17,7 @@ const MOST_TAKEN: u64 = 1 << 30;
 /// It is cleared in parts: others are served in between.
 const PART: u64 = 1 << 20;
 /// What a call copies at most.
-const MOST_COPIED: u64 = 64 << 10;
+pub const MOST_COPIED: u64 = 64 << 10;
 
 /// A range of the memory of a tile.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +90,13 @@ impl Memory {
             size: self.size,
             receiver: self.owner,
         })
+    }
+
+    /// As harts look it up.
+    fn words(&self) -> known_rights::Words {
+        let tile = u32::from(self.tile & 0xff) | u32::from(self.rights) << 8;
+        let small = tile | u32::from(self.owner) << 16;
+        (small, self.address, self.size)
     }
 
     fn has(&self, wanted: u64) -> bool {
@@ -249,28 +258,6 @@ impl Kernel {
         self.grant(caller.process, Object::Memory(part), Some(place))
     }
 
-    /// Copies from memory of a tile to the caller's.
-    pub fn load_from_tile(
-        &mut self,
-        caller: Caller,
-        number: u64,
-        offset: u64,
-        buffer: (u64, u64),
-    ) -> Answer {
-        self.copy(caller, number, offset, buffer, rights::READ)
-    }
-
-    /// Copies from the caller's memory to that of a tile.
-    pub fn store_to_tile(
-        &mut self,
-        caller: Caller,
-        number: u64,
-        offset: u64,
-        data: (u64, u64),
-    ) -> Answer {
-        self.copy(caller, number, offset, data, rights::WRITE)
-    }
-
     /// Where the memory is in the kernel's, if it is the local memory of an activity that does not run.
     fn image_of(&self, memory: &Memory) -> Option<u64> {
         let activity = of_units(memory.owner).filter(|&activity| !self.is_current(activity))?;
@@ -278,13 +265,14 @@ impl Kernel {
         Some(self.root.activities[activity].image.memory(offset))
     }
 
-    fn copy(
+    /// Copies between memory of a tile and the caller's, by the right that it needs there. The caller's hart can do
+    /// that itself, if it knows the right, and if no activity without a turn has the memory.
+    pub fn copy(
         &mut self,
         caller: Caller,
-        number: u64,
-        offset: u64,
-        (here, size): (u64, u64),
+        [number, offset, here, size, ..]: [u64; 6],
         right: u64,
+        why: u64,
     ) -> Answer {
         if !self.map.is_coherent {
             return Err(Error::NoCall);
@@ -307,6 +295,10 @@ impl Kernel {
             _ => (Command::Write, rights::READ),
         };
         let image = self.image_of(&memory);
+        if why & 0xff == note::NOTHING && size != 0 && image.is_none() && unit.has_harts() {
+            known_rights::add(Kind::Memory, caller.process, number, memory.words());
+            return Ok(Done::Again);
+        }
         // Pages that follow each other in memory are moved by one command.
         let (mut moved, mut start, mut length, mut first) = (Ok(()), 0, 0, offset);
         let mut move_row = |start, length, first| {

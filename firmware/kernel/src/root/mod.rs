@@ -5,16 +5,20 @@ mod activity_image;
 mod forwarding;
 mod gate_calls;
 mod gates;
+mod hart_calls;
+mod known_rights;
 mod memory;
 mod remote;
+mod sends;
 mod services;
 mod tile_schedule;
 mod tile_table;
 mod views;
 
+pub use hart_calls::attempt;
 pub use remote::ENDPOINTS;
 
-use flick_abi::card::{Error, PAGE, RootCall};
+use flick_abi::card::{Error, PAGE, RootCall, rights};
 use flick_kernel_core::capabilities::{Capabilities, Entry, Place};
 use flick_kernel_core::flat_tree::FlatTree;
 
@@ -75,6 +79,10 @@ pub struct Sender {
     receiver: u16,
     credits: u16,
     label: u64,
+    /// The endpoint of this tile's unit by which harts send; 0: none.
+    own: u16,
+    /// The capability of the gate that takes its answers then.
+    answers: u64,
 }
 
 /// What the root has.
@@ -116,9 +124,9 @@ impl Kernel {
     /// The tile is the root's, if its tree says so.
     pub fn begin_root(&mut self, tree: FlatTree<'_>) {
         self.root.tiles.read(tree);
-        let Some(unit) = self.tiles.unit.filter(|_| self.is_root()) else {
+        if self.tiles.unit.is_none() || !self.is_root() {
             return;
-        };
+        }
         let memory = (self.map.memory.1 - self.map.memory.0) / PART_OF_MEMORY;
         let pages = (memory / PAGE).max(1) as usize;
         if let Some(at) = self.frames.allocate_many(pages) {
@@ -134,7 +142,6 @@ impl Kernel {
             self.root.capabilities = Capabilities::with_entries(entries, count / QUOTA);
         }
         self.begin_activities();
-        unit.listen(0);
     }
 
     fn begin_activities(&mut self) {
@@ -175,7 +182,13 @@ impl Kernel {
 
     /// Executes a call of the root role.
     #[inline(never)]
-    pub fn root_call(&mut self, caller: Caller, call: RootCall, arguments: [u64; 6]) -> Answer {
+    pub fn root_call(
+        &mut self,
+        caller: Caller,
+        call: RootCall,
+        arguments: [u64; 6],
+        why: u64,
+    ) -> Answer {
         let [a0, a1, a2, a3, a4, _] = arguments;
         if !self.is_root() {
             return Err(Error::NoCall);
@@ -195,12 +208,13 @@ impl Kernel {
                 self.revoke(place);
                 value(0)
             }
-            RootCall::TileLoad => self.load_from_tile(caller, a0, a1, (a2, a3)),
-            RootCall::TileStore => self.store_to_tile(caller, a0, a1, (a2, a3)),
+            RootCall::TileLoad => self.copy(caller, arguments, rights::READ, why),
+            RootCall::TileStore => self.copy(caller, arguments, rights::WRITE, why),
             RootCall::GateCreate => self.create_gate(caller),
             RootCall::GateSender => self.derive_sender(caller, a0, a1, a2),
-            RootCall::GateReceive => self.receive(caller, a0, a1, a2),
-            RootCall::GateAnswer => self.answer_message(caller, a0, a1, (a2, a3)),
+            RootCall::GateReceive => self.receive(caller, arguments, why),
+            RootCall::GateAnswer => self.answer_message(caller, arguments, why),
+            RootCall::GateSend => self.send_message(caller, arguments, why),
             RootCall::GateCall => self.call_gate(caller, a0, (a1, a2), a3, a4),
             RootCall::ActivityCreate => self.create_activity(caller, a0),
             RootCall::ActivityEndpoint => self.set_activity_endpoint(caller, a0, a1, a2),
@@ -243,6 +257,7 @@ impl Kernel {
             // Its memory is free again with the first one.
             Object::Memory(memory) => Object::Memory(memory.part()),
             Object::View(view, _) => Object::View(view, Side::User),
+            Object::Sender(sender) => Object::Sender(Sender { own: 0, ..sender }),
             object => object,
         };
         self.grant(process, object, Some(place))
@@ -250,6 +265,7 @@ impl Kernel {
 
     /// Takes a capability away, and all that were derived from it.
     fn revoke(&mut self, place: Place) {
+        known_rights::forget_all();
         while let Some(object) = self.root.capabilities.revoke_next(place) {
             match object {
                 Object::Gate(gate) => self.remove_gate(gate),
@@ -261,10 +277,8 @@ impl Kernel {
                 Object::Service(service) => self.remove_service(service),
                 Object::Session(session, side) => self.end_session(session, side),
                 Object::View(view, Side::Maker) => self.root.views.remove(view),
-                Object::Memory(_)
-                | Object::ActivityGate(_)
-                | Object::Sender(_)
-                | Object::View(_, Side::User) => {}
+                Object::Sender(sender) => self.remove_sender(sender),
+                Object::Memory(_) | Object::ActivityGate(_) | Object::View(_, Side::User) => {}
             }
         }
     }

@@ -169,6 +169,8 @@ impl Kernel {
             server: caller.process,
             right,
         });
+        // The kernel hart tells of ends of sessions, too.
+        self.keep_gate(gate);
         value(self.root.capabilities.number(right))
     }
 

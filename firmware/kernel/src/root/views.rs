@@ -1,6 +1,7 @@
 //! Views: memory of which a server shows its clients, and their accelerators, a range at a time.
 use flick_abi::card::Error;
 
+use super::known_rights;
 use super::{Memory, Object, Side};
 use crate::kernel::{Answer, Caller, Kernel, value};
 
@@ -118,7 +119,9 @@ impl Kernel {
         let view = view.ok_or(Error::Invalid)?;
         let shown = view.memory.narrow(range, rights)?;
         view.shown = shown;
-        if let Some(endpoint) = view.endpoint {
+        let endpoint = view.endpoint;
+        known_rights::forget_all();
+        if let Some(endpoint) = endpoint {
             self.renew_endpoint(endpoint, &shown)?;
         }
         value(0)
