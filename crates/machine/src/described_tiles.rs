@@ -123,8 +123,10 @@ pub(crate) fn nodes_for_root(machine: &machine::Machine) -> Vec<TileNode> {
             TileKind::Accelerator(accelerator) if accelerator.is_stream => {
                 ("flick,accelerator-stream", accelerator.function.clone())
             }
-            // The kernel has no activities of requests yet.
-            TileKind::Accelerator(_) | TileKind::Harts | TileKind::Host(_) => return None,
+            TileKind::Accelerator(accelerator) => {
+                ("flick,accelerator-request", accelerator.function.clone())
+            }
+            TileKind::Harts | TileKind::Host(_) => return None,
         };
         let memory = tile.memories.first();
         let memory = memory.map_or((0, 0), |memory| (memory.base, memory.size));

@@ -87,9 +87,10 @@ calls! {
         "Sends a message and waits for its answer."
     ActivityCreate = 92, "activity_create", Kernel;
         "tile": "of an accelerator"; "a capability";
-        NotFound: "there is no such tile", NoMemory: "there is no place for an activity, or no memory for what it has",
+        NotFound: "there is no such tile", Busy: "it is one of requests, and has an activity",
+        NoMemory: "there is no place for an activity, or no memory for what it has",
         NoCall: "the kernel is no root";
-        "Makes an activity of an accelerator. It ends when the capability is revoked. Activities of a tile take turns."
+        "Makes an activity of an accelerator. It ends when the capability is revoked. Activities of a tile of streams take turns."
     ActivityEndpoint = 93, "activity_endpoint", Kernel;
         "activity": "a capability", "endpoint": "the accelerator's", "capability": "to send, or of memory";
         "0";

@@ -140,6 +140,10 @@ impl Kernel {
             return Err(Error::NotFound);
         }
         let all = &self.root.activities.0;
+        let has_another = |other: &Activity| other.phase != Phase::Free && other.place == place;
+        if facts.is_request && all.iter().any(has_another) {
+            return Err(Error::Busy);
+        }
         let number = all.iter().position(|other| other.phase == Phase::Free);
         let number = number.ok_or(Error::NoMemory)? as u16;
         let mut image = Image::create(&facts, &mut self.frames).ok_or(Error::NoMemory)?;
@@ -174,7 +178,7 @@ impl Kernel {
         by: u64,
     ) -> Answer {
         let (_, activity) = self.activity(caller, number)?;
-        let is_memory = wants_memory(endpoint).ok_or(Error::Invalid)?;
+        let is_memory = wants_memory(&self.facts_of(activity), endpoint).ok_or(Error::Invalid)?;
         let (source, object) = self.capability(caller, by)?;
         let owner = in_units(activity);
         let words = match self.root.views.seen(object) {
@@ -271,7 +275,7 @@ impl Kernel {
     /// An accelerator begins.
     pub fn start_activity(&mut self, caller: Caller, number: u64, input: u64) -> Answer {
         let (_, activity) = self.activity(caller, number)?;
-        if input > 1 {
+        if input > u64::from(!self.facts_of(activity).is_request) {
             return Err(Error::Invalid);
         }
         let of = &mut self.root.activities[activity];

@@ -14,14 +14,17 @@ use flick_abi::dtu::{
 use flick_kernel_core::frames::Frames;
 
 use super::remote::NoAnswer;
+use super::requests;
 use super::tile_table::TileFacts;
 use crate::cache;
 use crate::direct::Direct;
 use crate::dtu::{CALLS, KERNEL, Unit};
 use flick_kernel_core::page_tables::Physical;
 
-/// Endpoints of an accelerator that the module uses.
-pub const ENDPOINTS: usize = REQUESTS as usize + 1;
+/// Endpoints of an accelerator of streams that the module uses.
+const STREAM_ENDPOINTS: usize = REQUESTS as usize + 1;
+/// Those of any accelerator.
+pub const ENDPOINTS: usize = requests::ENDPOINTS;
 /// Registers of the module, up to the last word of the context.
 const REGISTERS: usize = CONTEXT as usize / 8 + CONTEXT_WORDS;
 /// The buffers for messages that come.
@@ -54,6 +57,8 @@ pub struct Image {
     at: u64,
     /// Bytes of the local memory.
     size: u64,
+    /// It is of an accelerator of requests, which runs until its end.
+    is_request: bool,
 }
 
 /// A message that is left for an activity.
@@ -70,7 +75,11 @@ pub struct NoSlot;
 
 impl Image {
     /// None.
-    pub const NONE: Self = Self { at: 0, size: 0 };
+    pub const NONE: Self = Self {
+        at: 0,
+        size: 0,
+        is_request: false,
+    };
 
     /// An image whose local memory is 0, for an activity that has not begun.
     pub fn create(facts: &TileFacts, frames: &mut Frames) -> Option<Self> {
@@ -83,6 +92,7 @@ impl Image {
         Some(Self {
             at,
             size: facts.size,
+            is_request: facts.is_request,
         })
     }
 
@@ -107,6 +117,12 @@ impl Image {
 
     /// The endpoints that the kernel sets up for each activity.
     pub fn begin(&mut self, root: u16, place: u16, number: u16) {
+        if self.is_request {
+            for (endpoint, words) in requests::endpoints(number) {
+                self.set_endpoint(endpoint, Some(words));
+            }
+            return;
+        }
         for (endpoint, slots, buffer) in RECEIVERS {
             let receive = ReceiveEndpoint::new(number, buffer, LOG2_SLOT, slots);
             self.set_endpoint(endpoint, Some(Endpoint::Receive(receive)));
@@ -151,7 +167,7 @@ impl Image {
         let place = RECEIVERS
             .iter()
             .position(|&(number, ..)| number == endpoint);
-        let place = place.ok_or(NoSlot)?;
+        let place = place.filter(|_| !self.is_request).ok_or(NoSlot)?;
         let slots = RECEIVERS[place].1;
         let saved = self.saved();
         let word = &mut saved.endpoints[usize::from(endpoint)][3];
@@ -184,7 +200,7 @@ impl Image {
         if status == Some(Status::Runs) {
             return Ok(None);
         }
-        let endpoints = saved.endpoints.as_flattened_mut();
+        let endpoints = saved.endpoints[..STREAM_ENDPOINTS].as_flattened_mut();
         unit.read_registers(tile, dtu::endpoint_word(0, 0), endpoints)?;
         let mut has_messages = false;
         for (place, &(endpoint, ..)) in RECEIVERS.iter().enumerate() {
@@ -213,6 +229,11 @@ impl Image {
         (number, control, yields): (u16, Control, u64),
     ) -> Result<(), NoAnswer> {
         let tile = facts.tile;
+        if self.is_request {
+            let endpoints = self.saved().endpoints.as_flattened();
+            unit.write_registers(tile, dtu::endpoint_word(0, 0), endpoints)?;
+            return unit.begin_requests(tile, number);
+        }
         let there = (tile, facts.base);
         unit.move_memory(Command::Write, there, self.memory(0), self.size)?;
         for endpoint in [ROOT, INPUT_REQUESTS, OUTPUT_REQUESTS] {
@@ -221,7 +242,7 @@ impl Image {
         let buffers = self.at + offset_of!(Saved, buffers) as u64;
         let saved = self.saved();
         let occupied = RECEIVERS.map(|(endpoint, ..)| saved.endpoints[usize::from(endpoint)][3]);
-        let endpoints = saved.endpoints.as_flattened();
+        let endpoints = saved.endpoints[..STREAM_ENDPOINTS].as_flattened();
         unit.write_registers(tile, dtu::endpoint_word(0, 0), endpoints)?;
         if occupied != [0; RECEIVERS.len()] {
             let there = (tile, ANSWERS_BUFFER);
@@ -276,12 +297,25 @@ pub fn notices(root: u16, label: u64, activity: u16) -> Endpoint {
 }
 
 /// Endpoints that programs may set up, and whether they are for memory.
-pub fn wants_memory(endpoint: u64) -> Option<bool> {
+pub fn wants_memory(facts: &TileFacts, endpoint: u64) -> Option<bool> {
     const REQUESTS: [u64; 2] = [INPUT_REQUESTS as u64, OUTPUT_REQUESTS as u64];
     const DATA: [u64; 2] = [INPUT_DATA as u64, OUTPUT_DATA as u64];
+    if facts.is_request {
+        return requests::wants_memory(endpoint);
+    }
     match (REQUESTS.contains(&endpoint), DATA.contains(&endpoint)) {
         (true, _) => Some(false),
         (_, true) => Some(true),
         _ => None,
     }
+}
+
+/// The endpoints of a tile's module while no activity has it: by one it tells the root that it has stopped.
+pub fn of_nobody(facts: &TileFacts, notices: Endpoint) -> ([[u64; 4]; ENDPOINTS], usize) {
+    let mut endpoints = [[0; 4]; ENDPOINTS];
+    if facts.is_request {
+        return (endpoints, ENDPOINTS);
+    }
+    endpoints[usize::from(ROOT)] = notices.words();
+    (endpoints, STREAM_ENDPOINTS)
 }

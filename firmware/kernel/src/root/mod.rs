@@ -9,6 +9,7 @@ mod hart_calls;
 mod known_rights;
 mod memory;
 mod remote;
+mod requests;
 mod sends;
 mod services;
 mod tile_schedule;

@@ -5,7 +5,7 @@ use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, NO_ACTIVITY};
 
 use super::Root;
 use super::activities::{DRAINS, Phase, in_units};
-use super::activity_image::{ENDPOINTS, notices};
+use super::activity_image::{notices, of_nobody};
 use super::remote::NoAnswer;
 use super::tile_table::TILES;
 use crate::csr;
@@ -310,7 +310,8 @@ impl Kernel {
     /// An activity that has its tile is revoked: the module comes to its next step, and does nothing meanwhile.
     pub fn drain(&mut self, activity: u16) {
         let place = self.root.activities[activity].place;
-        let tile = self.root.tiles.at(place).tile;
+        let facts = *self.root.tiles.at(place);
+        let tile = facts.tile;
         let turns = &mut self.root.schedule.tiles[usize::from(place)];
         turns.current = NOBODY;
         let Some(unit) = self.tiles.unit else {
@@ -321,20 +322,19 @@ impl Kernel {
         turns.due = csr::time() + self.map.frequency / LOOKS;
         let root = self.map.tile.0 as u16;
         // From now on no command of the module has an endpoint, but that by which it tells that it has stopped.
-        let mut endpoints = [[0; 4]; ENDPOINTS];
-        endpoints[usize::from(accelerator::ROOT)] = notices(root, NOBODY.into(), DRAINS).words();
+        let (endpoints, count) = of_nobody(&facts, notices(root, NOBODY.into(), DRAINS));
+        let endpoints = endpoints[..count].as_flattened();
         let stopped = unit
             .write_registers(tile, dtu::current(0), &[NO_ACTIVITY.into()])
-            .and_then(|()| {
-                unit.write_registers(tile, dtu::endpoint_word(0, 0), endpoints.as_flattened())
-            })
+            .and_then(|()| unit.write_registers(tile, dtu::endpoint_word(0, 0), endpoints))
             .and_then(|()| unit.write_registers(tile, dtu::current(0), &[DRAINS.into()]))
-            .and_then(|()| {
-                unit.write_registers(
+            .and_then(|()| match facts.is_request {
+                true => unit.end_requests(tile),
+                false => unit.write_registers(
                     tile,
                     ACCELERATOR_REGISTERS + accelerator::CONTROL,
                     &[Control::Stop as u64],
-                )
+                ),
             });
         if stopped.is_err() {
             self.tile_is_free(place, Status::Failed, LOST, 0);

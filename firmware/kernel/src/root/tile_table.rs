@@ -13,6 +13,8 @@ pub struct TileFacts {
     pub tile: u16,
     /// Endpoints of its unit.
     pub endpoints: u16,
+    /// It is an accelerator of requests.
+    pub is_request: bool,
     /// Its memory.
     pub base: u64,
     pub size: u64,
@@ -50,6 +52,7 @@ impl TileTable {
         const NONE: TileFacts = TileFacts {
             tile: 0,
             endpoints: 0,
+            is_request: false,
             base: 0,
             size: 0,
             block: 0,
@@ -105,6 +108,7 @@ impl TileTable {
         match name {
             b"reg" => facts.tile = number(value) as u16,
             b"flick,endpoints" => facts.endpoints = number(value) as u16,
+            b"compatible" => facts.is_request = value == b"flick,accelerator-request\0",
             b"flick,memory" => {
                 if let Some((base, size)) = value.split_at_checked(8) {
                     (facts.base, facts.size) = (number(base), number(size));
