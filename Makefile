@@ -160,6 +160,7 @@ tree: rust pass nxp firmware card extensions
 	@mkdir -p $(SHARE)/flick/bench/paper/nanvix && cp bench/paper/*.[ch] $(SHARE)/flick/bench/paper
 	@cp bench/paper/nanvix/*.[ch] $(SHARE)/flick/bench/paper/nanvix
 	@mkdir -p $(SHARE)/flick/bench/paper/migration && cp bench/paper/migration/*.c $(SHARE)/flick/bench/paper/migration
+	@mkdir -p $(SHARE)/flick/bench/paper/m3x && cp bench/paper/m3x/*.[ch] $(SHARE)/flick/bench/paper/m3x
 	@mkdir -p $(SHARE)/flick/platforms && cp platforms/*.toml $(SHARE)/flick/platforms
 	@mkdir -p $(SHARE)/flick/machines && cp machines/*.toml $(SHARE)/flick/machines
 	@cp -R examples/. tests/projects/tally $(SHARE)/flick/examples
@@ -211,6 +212,7 @@ bench-compile: deps build
 paper: build
 	@$(BUILD)/bin/flick bench paper $(if $(SNAP),--snap '$(SNAP)') $(if $(GRAPHS),--graphs $(GRAPHS)) $(PAPER)
 	@if [ -e $(LIB)/card/kernel.elf ]; then $(BUILD)/bin/flick bench paper nanvix && $(BUILD)/bin/flick bench paper migration && \
+	  { [ ! -e $(LIB)/card/kernel-root.elf ] || $(BUILD)/bin/flick bench paper m3x; } && \
 	  $(BUILD)/bin/flick bench paper firmware $(if $(GRAPHS),--graphs $(GRAPHS)); \
 	  else echo 'paper: what needs the kernel of the card is skipped (make says why)'; fi
 

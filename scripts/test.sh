@@ -142,6 +142,7 @@ card_checks() {
   check "What is seen of the card's kernel" tests/card/run-seen.sh
   check "Runs of the card's kernel against its models" tests/card/run-models.sh
   check "Measurements of the Nanvix paper, a few" tests/card/run-paper.sh
+  check "Measurements of the M3x paper, a few" tests/card/run-m3x.sh
   check "Migration between unequal harts" tests/card/run-migration.sh
   check "Accelerators" tests/card/run-accelerators.sh
   check "Servers of files" tests/card/run-files.sh

@@ -43,7 +43,11 @@ done
 
 # Programs of the root's kernel: the same, gates, capabilities of a program that ends, and services.
 if [ -e "$card/kernel-root.elf" ]; then
-  for program in root_chain root_gates root_sends root_leaves root_services; do
+  # An accelerator of requests beside the same root.
+  { sed '/^root = true/q' "$source/root_chain.toml" && sed '1,/^root = true/d' "$source/requests.toml"; } >root_requests.toml
+  for program in root_chain root_gates root_sends root_leaves root_services root_requests; do
+    machine=$source/root_chain.toml
+    [ $program != root_requests ] || machine=./root_requests.toml
     programs=(--program $program)
     case $program in
     root_leaves) programs+=(--program $program -- all) ;;
@@ -53,7 +57,7 @@ if [ -e "$card/kernel-root.elf" ]; then
     verdict $? "$program is compiled"
     for options in "" "--timed"; do
       # shellcheck disable=SC2086
-      timeout 120 "$flick" machine run --machine "$source/root_chain.toml" $options "${programs[@]}" </dev/null >$program.out 2>&1
+      timeout 120 "$flick" machine run --machine "$machine" $options "${programs[@]}" </dev/null >$program.out 2>&1
       verdict $? "$program ends${options:+ with $options}"
       diff "$source/$program.expected" $program.out
       verdict $? "what $program prints${options:+ with $options}"

@@ -6,7 +6,7 @@
 //! 2. `measure_*.rs` build the programs with this `flick`, run them, and read what they print.
 //!    There is one file for each benchmark. `paper_run.rs` is for those of papers.
 //! 3. `*_table.rs` make tables, `paper/` the paper's tables and figures, `firmware/` those with the
-//!    card's kernel in the path, and `nanvix/` and `migration/` those of other papers. `numbers.rs` and `quantile.rs` read and summarise, `bar.rs` compares a figure with its bar, and `markdown.rs`
+//!    card's kernel in the path, and `nanvix/`, `migration/` and `m3x/` those of other papers. `numbers.rs` and `quantile.rs` read and summarise, `bar.rs` compares a figure with its bar, and `markdown.rs`
 //!    aligns columns.
 //!
 //! The tables go to standard output, or to a directory (`flick bench paper`).
@@ -20,11 +20,13 @@ mod engine_table;
 mod firmware;
 mod kernels;
 mod large_image;
+mod m3x;
 mod markdown;
 mod measure_card;
 mod measure_crossing;
 mod measure_engine;
 mod measure_firmware;
+mod measure_m3x;
 mod measure_migration;
 mod measure_nanvix;
 mod measure_paper;

@@ -13,7 +13,7 @@ use flick_driver::{Error, Root};
 
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
 use crate::{finish, flick, measured, scratch, variable};
-use crate::{measure_firmware, measure_migration, measure_nanvix};
+use crate::{measure_firmware, measure_m3x, measure_migration, measure_nanvix};
 
 /// The paper's machine; with what else is known of it where a constant was fitted; and with slower
 /// migration.
@@ -83,6 +83,9 @@ enum Other {
     /// The measurements of fast thread migration (Berkeley, 2021), on the kernel of the card and the
     /// machines rocket-rvv and spike-rvv
     Migration(measure_migration::Options),
+    /// The measurements of M3x (ATC 2019): accelerators with and without a core in between, on the
+    /// machines m3x-noc and m3x-pcie
+    M3x(measure_m3x::Options),
 }
 
 /// How much is measured.
@@ -120,6 +123,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
         Some(Other::Firmware(options)) => return measure_firmware::run(options),
         Some(Other::Nanvix(options)) => return measure_nanvix::run(options),
         Some(Other::Migration(options)) => return measure_migration::run(options),
+        Some(Other::M3x(options)) => return measure_m3x::run(options),
         None => {}
     }
     let raw = raw_folder(&options.output)?;

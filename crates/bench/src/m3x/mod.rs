@@ -1,0 +1,99 @@
+//! The measurements of M3x (ATC 2019) beside its figures and the bars (`flick bench paper m3x`).
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::paper::{Check, check_csv, check_table, write_files};
+
+mod image_chain;
+mod request_batches;
+mod round_trips;
+
+pub use image_chain::{CHAIN_MODES, ChainMode, ChainTimes, Chains, Program};
+pub use request_batches::{ACCELERATORS, Batches};
+pub use round_trips::RoundTrips;
+
+/// One network, and accelerators behind PCIe.
+pub const MACHINES: [&str; 2] = ["m3x-noc", "m3x-pcie"];
+
+/// The programs of the card's kernel that are measured.
+pub const PROGRAMS: [&str; 4] = ["autonomous", "assisted", "batches", "round_trips"];
+
+fn is_pcie(machine: &str) -> bool {
+    machine.ends_with("pcie")
+}
+
+/// Everything that was measured.
+pub struct Results {
+    /// What it was measured with.
+    pub by: String,
+    /// Figure 5.
+    pub trips: Vec<RoundTrips>,
+    /// Figure 8.
+    pub batches: Vec<Batches>,
+    /// Figures 9 and 10.
+    pub chains: Vec<Chains>,
+}
+
+/// Writes the page, the tables and the plots into `dir`. The error has the path in it.
+pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    let mut files = vec![
+        ("bars.csv".into(), check_csv(&checks(results)).into_bytes()),
+        ("paper-m3x.md".into(), page(results).into_bytes()),
+    ];
+    files.push((
+        "fig5.csv".into(),
+        round_trips::csv(&results.trips).into_bytes(),
+    ));
+    files.extend(request_batches::files(&results.batches));
+    for chains in &results.chains {
+        files.extend(chains.files());
+    }
+    write_files(files, dir)
+}
+
+/// The bars.
+pub fn checks(results: &Results) -> Vec<Check> {
+    let trips = results.trips.iter().flat_map(RoundTrips::checks);
+    trips
+        .chain(results.chains.iter().flat_map(Chains::checks))
+        .collect()
+}
+
+/// The page for people.
+pub fn page(results: &Results) -> String {
+    let mut text = String::from("# The measurements of M3x, repeated\n\n");
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "{}. docs/paper-m3x.md says how it is measured, and what is input.\n\n## Bars\n",
+        results.by
+    );
+    text.push_str(&check_table(&checks(results)));
+    text.push_str(&round_trips::section(&results.trips));
+    text.push_str(&request_batches::section(&results.batches));
+    for chains in &results.chains {
+        text.push_str(&chains.section());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_are_written() {
+        let results = Results {
+            by: "a test".into(),
+            trips: round_trips::tests::both(1.0).into(),
+            batches: request_batches::tests::all(),
+            chains: image_chain::tests::both(1.0).into(),
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let files = write(&results, dir.path()).unwrap();
+        assert_eq!(files.len(), 2 + 1 + 5 + 2 * 5);
+        let page = std::fs::read_to_string(dir.path().join("paper-m3x.md")).unwrap();
+        assert!(page.contains("![Figure 10a](fig10a.svg)"), "{page}");
+    }
+}
