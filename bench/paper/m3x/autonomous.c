@@ -66,9 +66,8 @@ static void run(uint64_t count, uint64_t repetition) {
   begin_to_measure();
   for (uint64_t n = 0; n < count; n++)
     for (int stage = IFFT; stage >= FFT; stage--)
-      good(flick_activity_start(chains[n].activities[stage],
-                                stage == FFT ? FLICK_INPUT_ASKED : FLICK_INPUT_PUSHED),
-           "activity_start");
+      start_activity(chains[n].activities[stage],
+                     stage == FFT ? FLICK_INPUT_ASKED : FLICK_INPUT_PUSHED);
   for (uint64_t ended = 0; ended < count;)
     ended += serve(gate);
   for (uint64_t n = 0; n < count; n++)

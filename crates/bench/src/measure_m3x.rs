@@ -93,7 +93,7 @@ struct Extent {
 const WHOLE: Extent = Extent {
     step: "1",
     blocks: "2048",
-    repetitions: "4",
+    repetitions: "2",
     batches: &["1", "2", "4", "8", "16", "32", "64", "128", "256"],
     accelerators: ACCELERATORS.len(),
 };
