@@ -40,7 +40,12 @@ static int64_t send(uint64_t sender, uint64_t first, uint64_t count, uint64_t fl
     request[4 + 2 * n] = where + n * SIZE;
     request[5 + 2 * n] = SIZE;
   }
-  return flick_gate_send(sender, (uint64_t)request, sizeof request, gate, ANSWERS);
+  int64_t sent;
+  // A new activity gets its tile when the module has ended the last one.
+  do
+    sent = flick_gate_send(sender, (uint64_t)request, sizeof request, gate, ANSWERS);
+  while (sent == -FLICK_EAGAIN);
+  return sent;
 }
 
 // Takes a message. Of a fault: its slot, or else -1.

@@ -62,6 +62,11 @@ impl Kernel {
         label: u64,
     ) -> Answer {
         let activity = of_units(sender.receiver).ok_or(Error::Dead)?;
+        let is_there = self.root.activities.is_used(activity);
+        if is_there && self.facts_of(activity).is_request {
+            // Its turn comes soon: there are no others.
+            return Err(Error::Again);
+        }
         let (payload, words) = self.load_message(caller, message)?;
         let mut three = [0; 3];
         let all = three.get_mut(..words).ok_or(Error::Invalid)?;
