@@ -2,10 +2,11 @@
  * and push their blocks to each other. This program sets the chains up, and is the server of the
  * files.
  *
- *   autonomous STEP BLOCKS BUFFERS REPETITIONS
+ *   autonomous STEP BLOCKS BUFFERS REPETITIONS [shared]
  *
  * prints comma-separated values for 1 chain, and so many more, up to 4. Images have so many blocks,
- * and accelerators so many buffers. */
+ * and accelerators so many buffers. Chains have accelerators of their own, or share those of the
+ * first one. */
 #include "chains.h"
 
 enum { PIECE = 512 << 10 }; /* most of what a server grants: M3's extents */
@@ -15,12 +16,12 @@ static struct chain chains[MOST_CHAINS];
 static struct file {
   uint64_t read, written, granted;
 } files[MOST_CHAINS];
-static uint64_t size, buffers;
+static uint64_t size, buffers, is_shared;
 
 static void start(struct chain *chain, uint64_t number, uint64_t gate) {
   uint64_t reads = good(flick_gate_sender(gate, number << 8 | READS, 1), "gate_sender");
   uint64_t writes = good(flick_gate_sender(gate, number << 8 | WRITES, 1), "gate_sender");
-  make_activities(chain, (int)number, buffers);
+  make_activities(chain, is_shared ? 0 : (int)number, buffers);
   connect(chain->activities[FFT], FLICK_INPUT_REQUESTS, reads);
   connect(chain->activities[FFT], FLICK_INPUT_DATA, part(chain->input, size, FLICK_READ));
   for (int stage = FFT; stage < IFFT; stage++) {
@@ -85,8 +86,9 @@ static void run(uint64_t count, uint64_t repetition) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 5)
+  if (argc != 5 && argc != 6)
     return 2;
+  is_shared = argc == 6;
   uint64_t step = number(argv[1]), repetitions = number(argv[4]);
   size = number(argv[2]) * BLOCK;
   buffers = number(argv[3]);

@@ -9,7 +9,7 @@ use flick_driver::{Error, Root};
 
 use crate::m3x::{
     self, ACCELERATORS, Batches, CHAIN_MODES, ChainMode, ChainTimes, Chains, MACHINES, Program,
-    Results, RoundTrips,
+    Results, RoundTrips, Switches,
 };
 use crate::nanvix::Samples;
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
@@ -86,6 +86,8 @@ struct Extent {
     repetitions: &'static str,
     /// Steps with a request, beside all of them (0).
     batches: &'static [&'static str],
+    /// Of turns, in milliseconds.
+    slices: &'static [u32],
     /// Of how many accelerators of requests: the steps of the later ones take more of the host's time.
     accelerators: usize,
 }
@@ -95,6 +97,7 @@ const WHOLE: Extent = Extent {
     blocks: "2048",
     repetitions: "2",
     batches: &["1", "2", "4", "8", "16", "32", "64", "128", "256"],
+    slices: &SLICES,
     accelerators: ACCELERATORS.len(),
 };
 const QUICK: Extent = Extent {
@@ -102,13 +105,19 @@ const QUICK: Extent = Extent {
     blocks: "128",
     repetitions: "1",
     batches: &["16"],
+    slices: &[SLICES[0]],
     accelerators: 2,
 };
+const SLICES: [u32; 3] = [1, 2, 4];
 /// Round trips.
 const REPETITIONS: &str = "16";
 
 fn trips_file(machine: &str, kind: &str) -> String {
     format!("round-trips-{machine}-{kind}.csv")
+}
+
+fn switches_file(machine: &str, slice: u32) -> String {
+    format!("switches-{machine}-{slice}.csv")
 }
 
 fn batches_file(accelerator: &str) -> String {
@@ -182,6 +191,20 @@ fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
                 what: format!("image chains, {}, on {machine}", mode.name),
                 command,
                 file: Some(chain_file(machine, mode)),
+            });
+        }
+    }
+    for machine in MACHINES {
+        for &slice in extent.slices {
+            let setting = format!("tile.kernel.dtu.slice={slice} ms");
+            let mut command = on(machine, &[&setting])?;
+            command.arg("--program").arg(dir.path().join("autonomous"));
+            command.args(["--", extent.step, extent.blocks, "1", extent.repetitions]);
+            command.arg("shared");
+            runs.push(Run {
+                what: format!("image chains in slices of {slice} ms, on {machine}"),
+                command,
+                file: Some(switches_file(machine, slice)),
             });
         }
     }
@@ -268,7 +291,18 @@ fn collect(raw: &Path) -> Result<Results, Error> {
             Ok(Batches { name, all })
         })
         .collect();
+    let switches = |machine: &'static str| {
+        let files = SLICES.map(|slice| (slice, raw.join(switches_file(machine, slice))));
+        let files = files.into_iter().filter(|(_, path)| path.exists());
+        let slices: Result<_, Error> = files
+            .map(|(slice, path)| Ok((slice, read(&path, ChainTimes::parse)?)))
+            .collect();
+        let slices = slices?;
+        Ok(Switches { machine, slices })
+    };
+    let switches: Result<_, Error> = MACHINES.into_iter().map(switches).collect();
     Ok(Results {
+        switches: switches?,
         trips: trips?,
         batches: batches?,
         by: format!("flick {}, timed", env!("CARGO_PKG_VERSION")),

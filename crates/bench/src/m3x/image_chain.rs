@@ -141,6 +141,13 @@ impl ChainTimes {
         Some((*first, *chains, *last))
     }
 
+    /// By numbers of chains.
+    pub fn milliseconds(&self) -> Vec<(u32, f64)> {
+        let all = self.0.iter();
+        all.map(|(&chains, time)| (chains, time.milliseconds))
+            .collect()
+    }
+
     fn points(&self, of: impl Fn(&ChainTime) -> f64) -> Vec<(f64, f64)> {
         let all = self.0.iter();
         all.map(|(&chains, time)| (f64::from(chains), of(time)))

@@ -8,10 +8,12 @@ use crate::paper::{Check, check_csv, check_table, write_files};
 mod image_chain;
 mod request_batches;
 mod round_trips;
+mod switches;
 
 pub use image_chain::{CHAIN_MODES, ChainMode, ChainTimes, Chains, Program};
 pub use request_batches::{ACCELERATORS, Batches};
 pub use round_trips::RoundTrips;
+pub use switches::Switches;
 
 /// One network, and accelerators behind PCIe.
 pub const MACHINES: [&str; 2] = ["m3x-noc", "m3x-pcie"];
@@ -33,6 +35,8 @@ pub struct Results {
     pub batches: Vec<Batches>,
     /// Figures 9 and 10.
     pub chains: Vec<Chains>,
+    /// Chains that share their accelerators.
+    pub switches: Vec<Switches>,
 }
 
 /// Writes the page, the tables and the plots into `dir`. The error has the path in it.
@@ -44,6 +48,10 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
     files.push((
         "fig5.csv".into(),
         round_trips::csv(&results.trips).into_bytes(),
+    ));
+    files.push((
+        "switches.csv".into(),
+        switches::csv(&results.switches).into_bytes(),
     ));
     files.extend(request_batches::files(&results.batches));
     for chains in &results.chains {
@@ -57,6 +65,7 @@ pub fn checks(results: &Results) -> Vec<Check> {
     let trips = results.trips.iter().flat_map(RoundTrips::checks);
     trips
         .chain(results.chains.iter().flat_map(Chains::checks))
+        .chain(results.switches.iter().flat_map(Switches::checks))
         .collect()
 }
 
@@ -75,6 +84,7 @@ pub fn page(results: &Results) -> String {
     for chains in &results.chains {
         text.push_str(&chains.section());
     }
+    text.push_str(&switches::section(&results.switches));
     text
 }
 
@@ -89,10 +99,11 @@ mod tests {
             trips: round_trips::tests::both(1.0).into(),
             batches: request_batches::tests::all(),
             chains: image_chain::tests::both(1.0).into(),
+            switches: switches::tests::both(1.0).into(),
         };
         let dir = tempfile::tempdir().unwrap();
         let files = write(&results, dir.path()).unwrap();
-        assert_eq!(files.len(), 2 + 1 + 5 + 2 * 5);
+        assert_eq!(files.len(), 2 + 2 + 5 + 2 * 5);
         let page = std::fs::read_to_string(dir.path().join("paper-m3x.md")).unwrap();
         assert!(page.contains("![Figure 10a](fig10a.svg)"), "{page}");
     }
