@@ -31,7 +31,7 @@ run() { # OPTION PROGRAM ARCHIVE SESSIONS MIB WORD...: PROGRAM, a server of ARCH
   diff "$source/$2.expected" "$2.out"
   verdict $? "what $2 prints${1:+ with $1}"
 }
-for program in file_chain file_calls file_clients file_posix pipe_chain pipe_calls; do
+for program in file_chain file_calls file_clients file_posix file_numbers pipe_chain pipe_calls; do
   "$flick" card cc -O2 -Wall -Wextra -Werror -o $program "$source/$program.c"
   verdict $? "$program is compiled"
 done
@@ -55,6 +55,16 @@ pipes() { # OPTION PROGRAM SESSIONS WORD...: PROGRAM, a server of pipes, and fur
 for option in "" --timed; do
   pipes "$option" pipe_chain 1
   pipes "$option" pipe_calls 3 --program pipe_calls -- writes --program pipe_calls -- leaves
+done
+
+# Programs that start others, with files and a pipe as their input and output.
+for option in "" --timed; do
+  # shellcheck disable=SC2086
+  timeout 120 "$flick" machine run --machine "$machine" $option --program file_numbers --program "$card/file-server" -- \
+    --sessions 1 --program "$card/pipe-server" -- --sessions 2 </dev/null >file_numbers.out 2>&1
+  verdict $? "file_numbers ends${option:+ with $option}"
+  diff "$source/file_numbers.expected" file_numbers.out
+  verdict $? "what file_numbers prints${option:+ with $option}"
 done
 
 # Several chains share the accelerators, which take turns.

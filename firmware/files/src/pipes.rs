@@ -269,7 +269,9 @@ impl Pipes {
                 Failure::BadFile
             });
         }
-        if clients.holder.is_some() || room == 0 {
+        // Without a reader the bytes would go with the writer.
+        let is_early = side == Side::Writes && !others.has_been;
+        if clients.holder.is_some() || room == 0 || is_early {
             let is_end = side == Side::Reads && has_ended && room == 0;
             return Ok(is_end.then_some(Reply::Piece {
                 offset: 0,

@@ -30,6 +30,8 @@ static struct {
   _Alignas(CARD_LINE) struct file_table table;
 } own;
 
+uint64_t __card_server_numbers;
+
 void __card_begin_files(const struct card_spawned_start *spawned) {
   static _Alignas(CARD_LINE) struct file_description console = {
       .kind = FILE_OF_CONSOLE, .flags = O_RDWR, .users = 4};
@@ -82,7 +84,8 @@ static int64_t console_alone(uint32_t operation, uint64_t number, char *out) {
 static bool is_of_server(uint32_t operation, const uint64_t *arguments, const char *path) {
   if (!__card_server_file || operation == FILE_PIPE)
     return false;
-  return operation_has_path(operation) ? __card_is_server_path(path) : arguments[0] >= MOST_FILES;
+  return operation_has_path(operation) ? __card_is_server_path(path)
+                                       : __card_is_server_number(arguments[0]);
 }
 
 // The library's lock is for a moment only: no call here waits for anything.
@@ -118,7 +121,8 @@ static int64_t wait_for(int number, bool writes, size_t size) {
 
 // What one call takes: the servers have a window for data.
 static size_t piece_of(int number, size_t size) {
-  return card_has_servers() && number < MOST_FILES && size > WINDOW_SIZE ? WINDOW_SIZE : size;
+  return card_has_servers() && !__card_is_server_number(number) && size > WINDOW_SIZE ? WINDOW_SIZE
+                                                                                      : size;
 }
 
 // Moves bytes by one call, at the position of the file or at an offset.
@@ -212,7 +216,7 @@ int ftruncate(int number, off_t size) {
 }
 
 int fsync(int number) {
-  return number < MOST_FILES ? 0 : card_result(CALL(FILE_COMMIT, NO_BYTES, number));
+  return !__card_is_server_number(number) ? 0 : card_result(CALL(FILE_COMMIT, NO_BYTES, number));
 }
 
 int __card_describe_file(const struct card_file_about *from, struct stat *about) {

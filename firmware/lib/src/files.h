@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "file_table.h"
 #include "server_protocol.h"
 
 // What goes along with a request, in both directions.
@@ -51,6 +52,21 @@ static inline bool operation_has_path(uint32_t operation) {
   }
   return false;
 }
+
+// Low numbers that are of such files, too, as bits: dup2 has made them so. Other files are behind
+// them meanwhile, so that the numbers are in use.
+extern uint64_t __card_server_numbers;
+
+static inline bool __card_is_server_number(uint64_t number) {
+  return number >= MOST_FILES ||
+         __atomic_load_n(&__card_server_numbers, __ATOMIC_RELAXED) >> number & 1;
+}
+
+// Opens what posix_spawn has said in the environment.
+#define SPAWNED_FILES "FLICK_SPAWNED_FILES"
+void __card_open_spawned_files(const char *text);
+// The path and the flags by which such a number was opened, and NULL: it is none.
+const char *__card_server_path(int number, int *flags);
 
 // What executes them, if the program is linked with it. Results are as of __card_file_call.
 int64_t __card_server_file(uint32_t operation, const uint64_t *arguments, struct file_bytes bytes);

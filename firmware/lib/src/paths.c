@@ -94,9 +94,12 @@ char *getcwd(char *buffer, size_t size) {
 int dup(int number) { return dup2(number, -1); }
 
 int dup2(int number, int same) {
+  // What was there is closed, the file behind it, too.
+  if (same != number && same >= 0 && same < MOST_FILES && __card_is_server_number(same))
+    close(same);
   int64_t made = CALL(FILE_DUPLICATE, NO_BYTES, number, (int64_t)same);
-  if (made >= 0)
-    __card_note_file(made, number);
+  if (made >= 0 && made != number)
+    __card_note_file(made, __card_is_server_number(number) ? -1 : number);
   return card_result(made);
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <flick/files.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,9 +36,15 @@ static struct number {
   struct card_word lock;
   _Alignas(CARD_LINE) bool is_used;
   int flags;
+  // Low numbers that are the same, and its own.
+  unsigned users;
+  char *path;
   struct server *server;
   struct flick_file file;
 } numbers[MOST_NUMBERS];
+
+// Of low numbers of `__card_server_numbers`: the place of their file.
+static uint8_t places[MOST_FILES];
 
 // Numbers are touched when there have been files: each page takes memory then.
 static bool has_numbers;
@@ -95,7 +102,7 @@ static void describe(struct card_file_about *about, const struct flick_file_abou
       .mode = mode, .links = from->links, .size = from->size, .number = from->number};
 }
 
-static int64_t open_number(struct server *server, const char *path, int flags) {
+static int64_t open_number(struct server *server, const char *path, const char *full, int flags) {
   card_lock(&servers.lock.word);
   has_numbers = true;
   struct number *number = numbers;
@@ -112,6 +119,8 @@ static int64_t open_number(struct server *server, const char *path, int flags) {
     return -errno;
   }
   number->flags = flags;
+  number->users = 1;
+  number->path = strdup(full);
   number->server = server;
   card_lock(&servers.lock.word);
   server->users++;
@@ -154,7 +163,7 @@ static int64_t execute_path(struct server *server, uint32_t operation, const cha
   const char *second;
   switch (operation) {
   case FILE_OPEN:
-    return open_number(server, path, arguments[0]);
+    return open_number(server, path, bytes.in, arguments[0]);
   case FILE_ABOUT:
     if (flick_files_about(files, path, &about))
       return -errno;
@@ -230,7 +239,33 @@ static int64_t flags_of(struct number *number, int command) {
   return -EINVAL;
 }
 
-static int64_t close_number(struct number *number) {
+// A low number is another name of a file from now on. `to` is negative: a free one. What stays
+// behind it is a copy of the standard error, or of another file that is always open.
+static int64_t duplicate(struct number *number, int64_t to) {
+  if (to >= MOST_FILES)
+    return -EBADF;
+  int64_t low = -EBADF;
+  for (int from = 2; low < 0 && from >= 0; from--)
+    if (from == to && !__card_is_server_number(from))
+      low = to;
+    else if (!__card_is_server_number(from))
+      low = CALL(FILE_DUPLICATE, NO_BYTES, from, to);
+  if (low < 0)
+    return low;
+  places[low] = number - numbers;
+  number->users++;
+  __atomic_fetch_or(&__card_server_numbers, 1ul << low, __ATOMIC_RELAXED);
+  return low;
+}
+
+static int64_t close_number(struct number *number, uint64_t name) {
+  if (name < MOST_FILES) {
+    __atomic_fetch_and(&__card_server_numbers, ~(1ul << name), __ATOMIC_RELAXED);
+    CALL(FILE_CLOSE, NO_BYTES, name);
+  }
+  if (--number->users)
+    return result_of(flick_file_commit(&number->file));
+  free(number->path);
   int64_t result = result_of(flick_file_close(&number->file));
   release(number->server);
   number->is_used = false;
@@ -242,7 +277,9 @@ static int64_t execute_number(struct number *number, uint32_t operation, const u
   struct flick_file *file = &number->file;
   switch (operation) {
   case FILE_CLOSE:
-    return close_number(number);
+    return close_number(number, arguments[0]);
+  case FILE_DUPLICATE:
+    return duplicate(number, arguments[1]);
   case FILE_READ:
     return result_of(flick_file_read(file, bytes.out, arguments[1]));
   case FILE_WRITE:
@@ -267,7 +304,8 @@ static int64_t execute_number(struct number *number, uint32_t operation, const u
 int64_t __card_server_file(uint32_t operation, const uint64_t *arguments, struct file_bytes bytes) {
   if (operation_has_path(operation))
     return by_path(operation, arguments, bytes);
-  uint64_t place = arguments[0] - MOST_FILES;
+  uint64_t name = arguments[0];
+  uint64_t place = name < MOST_FILES ? places[name] : name - MOST_FILES;
   if (place >= MOST_NUMBERS)
     return -EBADF;
   struct number *number = &numbers[place];
@@ -284,10 +322,46 @@ void __card_end_server_files(void) {
       flick_file_commit(&number->file);
 }
 
-struct flick_file *flick_file_of(int number) {
-  unsigned place = (unsigned)number - MOST_FILES;
-  if (place < MOST_NUMBERS && numbers[place].is_used)
-    return &numbers[place].file;
+static struct number *number_of(int name) {
+  if (name < 0 || !__card_is_server_number(name))
+    return NULL;
+  unsigned place = name < MOST_FILES ? places[name] : (unsigned)name - MOST_FILES;
+  return place < MOST_NUMBERS && numbers[place].is_used ? &numbers[place] : NULL;
+}
+
+struct flick_file *flick_file_of(int name) {
+  struct number *number = number_of(name);
+  if (number)
+    return &number->file;
   errno = EBADF;
   return NULL;
+}
+
+const char *__card_server_path(int name, int *flags) {
+  struct number *number = number_of(name);
+  if (!number)
+    return NULL;
+  *flags = number->flags & ~(O_CREAT | O_EXCL | O_TRUNC);
+  return number->path;
+}
+
+// Lines of a number, flags and a path. What cannot be opened is closed.
+void __card_open_spawned_files(const char *text) {
+  while (*text) {
+    char *rest, path[PATH_SIZE];
+    int name = strtol(text, &rest, 10), flags = strtol(rest, &rest, 10);
+    size_t size = strcspn(++rest, "\n");
+    if (size >= sizeof path)
+      return;
+    memcpy(path, rest, size);
+    path[size] = 0;
+    text = rest + size + (rest[size] == '\n');
+    int file = open(path, flags);
+    if (file < 0 || dup2(file, name) < 0)
+      close(name);
+    if (file >= 0)
+      close(file);
+  }
+  // It is not for programs that this one starts.
+  unsetenv(SPAWNED_FILES);
 }

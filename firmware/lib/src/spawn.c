@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "files.h"
 #include "server_call.h"
 #include "thread.h"
 
@@ -113,20 +115,65 @@ static bool put_texts(struct writer *writer, char *const *texts, uint32_t *count
   return true;
 }
 
+#pragma weak __card_server_path
+
+// Files of servers are the child's to open: a number, flags and a path of each are in its
+// environment.
+static const char *path_of_server(const struct card_spawn_action *action, const char *path,
+                                  int *flags) {
+  *flags = action->value;
+  if (action->kind == SPAWN_OPEN)
+    return __card_is_server_path(path) ? path : NULL;
+  if (action->kind != SPAWN_DUPLICATE || !__card_server_path)
+    return NULL;
+  return __card_server_path(action->file, flags);
+}
+
+static bool put_server_files(struct writer *writer, posix_spawn_file_actions_t actions,
+                             uint32_t *count) {
+  char *begin = writer->at;
+  bool has_some = false, fits = true;
+  for (uint32_t n = 0; actions && n < actions->count && fits; n++) {
+    int flags;
+    const struct card_spawn_action *action = &actions->all[n].action;
+    const char *path = path_of_server(action, actions->all[n].path, &flags);
+    if (!path)
+      continue;
+    int number = action->kind == SPAWN_OPEN ? action->file : action->value;
+    size_t room = writer->end - writer->at;
+    int size = snprintf(writer->at, room, "%s%d %d %s\n", has_some ? "" : SPAWNED_FILES "=", number,
+                        flags, path);
+    fits = (size_t)size < room;
+    writer->at += fits ? size : 0;
+    has_some = true;
+  }
+  // A zero behind them.
+  writer->at += has_some && fits;
+  *count += has_some;
+  return fits && (!has_some || begin < writer->at);
+}
+
 static bool write_spawn(const char *path, posix_spawn_file_actions_t actions, char *const argv[],
                         char *const envp[]) {
   struct writer writer = {__card_window, __card_window + WINDOW_SIZE};
-  struct card_spawn spawn = {.actions = actions ? actions->count : 0};
+  struct card_spawn spawn = {0};
   struct card_spawn *at = place(&writer, sizeof spawn);
-  for (uint32_t n = 0; n < spawn.actions; n++)
+  int flags;
+  for (uint32_t n = 0; actions && n < actions->count; n++) {
+    if (path_of_server(&actions->all[n].action, actions->all[n].path, &flags))
+      continue;
     *(struct card_spawn_action *)place(&writer, sizeof(struct card_spawn_action)) =
         actions->all[n].action;
+    spawn.actions++;
+  }
   const char *texts = writer.at;
   bool fits = put_text(&writer, path);
-  for (uint32_t n = 0; n < spawn.actions; n++)
-    fits = fits && put_text(&writer, actions->all[n].path);
+  for (uint32_t n = 0; actions && n < actions->count; n++)
+    if (!path_of_server(&actions->all[n].action, actions->all[n].path, &flags))
+      fits = fits && put_text(&writer, actions->all[n].path);
   fits = fits && put_texts(&writer, argv, &spawn.arguments) &&
-         put_texts(&writer, envp, &spawn.environment);
+         put_texts(&writer, envp, &spawn.environment) &&
+         put_server_files(&writer, actions, &spawn.environment);
   spawn.size = writer.at - texts;
   *at = spawn;
   return fits;

@@ -9,6 +9,10 @@
 #include "streams.h"
 #include "thread.h"
 
+// A program without files of servers is linked without them.
+#pragma weak __card_end_server_files
+#pragma weak __card_open_spawned_files
+
 struct flick_program_start flick_program;
 
 int main(int argc, char **argv, char **envp);
@@ -51,12 +55,12 @@ __attribute__((noreturn)) void __card_start(const struct flick_program_start *st
   split(behind, envp, variables);
   if (variables)
     environ = envp;
+  const char *opened = spawned ? getenv(SPAWNED_FILES) : NULL;
+  if (opened && __card_open_spawned_files)
+    __card_open_spawned_files(opened);
   __libc_init_array();
   exit(main(argc, argv, environ));
 }
-
-// A program without files of servers is linked without it.
-#pragma weak __card_end_server_files
 
 void _exit(int status) {
   if (__card_end_server_files)

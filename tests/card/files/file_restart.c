@@ -84,12 +84,14 @@ int main(void) {
   // Again and again, and nothing is left of the old ones.
   for (int n = 0; n < 12; n++) {
     server = start("pipe-server");
-    int out;
-    while ((out = open("/srv/pipes/p", O_WRONLY)) < 0)
+    int end, out;
+    while ((end = open("/srv/pipes/p", O_RDONLY)) < 0)
       usleep(1000);
+    out = open("/srv/pipes/p", O_WRONLY);
     expect(write(out, "abc", 3), 3, "write");
     stop(server);
     fails(close(out), EOWNERDEAD, "a close of what is gone");
+    fails(close(end), EOWNERDEAD, "a close of what is gone");
   }
   printf("checks that fail: %d\n", wrong);
   return wrong != 0;

@@ -240,6 +240,27 @@ fn ends_that_go_are_told_to_the_other_side() {
 }
 
 #[test]
+fn a_writer_waits_for_a_reader() {
+    let mut pipes = Pipes::new();
+    let (writer, _) = pipes.open(0, b"/p", Side::Writes).unwrap();
+    let next_out = Request::new(Operation::NextOut);
+    assert_eq!(pipes.request(writer, &next_out, 1), Ok(None));
+    assert_eq!(pipes.next_late(), None);
+    let (reader, _) = pipes.open(0, b"/p", Side::Reads).unwrap();
+    assert!(pipes.next_late().unwrap().reply.is_ok());
+    pipes
+        .request(writer, &Request::new(Operation::End), 2)
+        .unwrap();
+    pipes.close(0, writer).unwrap();
+    // What was written is there.
+    let next_in = Request::new(Operation::NextIn);
+    let Ok(Some(Reply::Piece { length, .. })) = pipes.request(reader, &next_in, 3) else {
+        panic!("no piece");
+    };
+    assert_eq!(length, PIPE_SIZE / 4);
+}
+
+#[test]
 fn a_writer_waits_for_room() {
     let mut pipes = Pipes::new();
     let (reader, _) = pipes.open(0, b"/p", Side::Reads).unwrap();
