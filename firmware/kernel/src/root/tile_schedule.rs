@@ -249,11 +249,8 @@ impl Kernel {
                 status,
                 fault,
                 waits,
-            } => {
-                if is_its || turns.drains {
-                    self.tile_is_free(place, status, fault, waits);
-                }
-            }
+            } if is_its || turns.drains => self.tile_is_free(place, status, fault, waits),
+            Notice::Status { .. } => {}
             _ if is_its => self.forward(unit, turns.current, notice),
             _ => {}
         }
