@@ -39,8 +39,8 @@ pub use request::{RequestDescription, RequestTile};
 pub use request_cache::CacheShape;
 pub use request_logic::{Arrays, RequestAccelerator, request_by_name};
 use stream::Stream;
-pub use work::Work;
 use work::{Doing, ModuleState};
+pub use work::{STATE_NAMES, Work};
 
 /// The first address of the buffers for messages.
 const FIRST_BUFFER: u64 = accelerator::ANSWERS_BUFFER;
@@ -136,7 +136,7 @@ impl State {
             _ if is(Status::Idle) => ModuleState::Idle,
             _ if self.ends != 0 => ModuleState::Asks,
             module::Step::Begins => self.stream.phase.state(false),
-            module::Step::Pauses => self.stream.phase.waits(),
+            module::Step::Pauses | module::Step::Keeps(..) => self.stream.phase.waits(),
             module::Step::Runs | module::Step::Fetches | module::Step::Acknowledges(..) => {
                 self.stream.phase.state(true)
             }
