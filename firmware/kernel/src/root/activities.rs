@@ -10,6 +10,7 @@ use flick_abi::dtu::{
 use flick_kernel_core::capabilities;
 use flick_kernel_core::threads::{List, Place, Wait};
 
+use super::lost_tiles::Range;
 use super::remote::NoAnswer;
 use super::{Memory, Object, Root};
 use crate::dtu::{CALLS, KERNEL, Message, Unit};
@@ -39,6 +40,8 @@ struct Activity {
     tile: u16,
     /// The capabilities by which endpoints are set up.
     endpoints: [Option<capabilities::Place>; ENDPOINTS],
+    /// What they reach.
+    reaches: [Option<Range>; ENDPOINTS],
     /// Threads that wait for its end.
     waiters: List,
 }
@@ -54,6 +57,7 @@ impl Activities {
             phase: Phase::Free,
             tile: 0,
             endpoints: [None; ENDPOINTS],
+            reaches: [None; ENDPOINTS],
             waiters: List::EMPTY,
         };
         Self([NONE; ACTIVITIES])
@@ -82,6 +86,16 @@ impl Unit {
     }
 }
 
+impl Unit {
+    /// From now on no command of the module has an endpoint.
+    fn end_module(&self, tile: u16) -> Result<(), NoAnswer> {
+        self.write_registers(tile, dtu::current(0), &[NO_ACTIVITY.into()])?;
+        self.set_accelerator(tile, accelerator::CONTROL, Control::Stop as u64)?;
+        let mut endpoints = [accelerator::ROOT, ANSWERS, REQUESTS].into_iter();
+        endpoints.try_for_each(|endpoint| self.set_remote(tile, endpoint, None))
+    }
+}
+
 impl Root {
     /// The list of threads that wait for the end of an activity.
     pub fn waiters(&mut self, activity: u8) -> &mut List {
@@ -105,6 +119,7 @@ impl Kernel {
         }
         let place = all.iter().position(|other| other.phase == Phase::Free);
         let place = place.ok_or(Error::NoMemory)?;
+        self.ask_lost_tile(tile)?;
         // The module of an activity that was revoked may go on up to its next step.
         let status = unit.read_register(tile, ACCELERATOR_REGISTERS + accelerator::STATUS)?;
         if status == Status::Runs as u64 {
@@ -135,6 +150,7 @@ impl Kernel {
             phase: Phase::New,
             tile,
             endpoints: [None; ENDPOINTS],
+            reaches: [None; ENDPOINTS],
             waiters: List::EMPTY,
         };
         Ok(granted)
@@ -160,18 +176,21 @@ impl Kernel {
         let (source, object) = self.capability(caller, by)?;
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
         let owner = in_units(activity);
-        let words = match object {
-            Object::Memory(memory) if is_memory => memory.endpoint(owner),
-            Object::Sender(sender) if !is_memory => Endpoint::Send(SendEndpoint {
-                activity: owner,
-                tile: sender.tile,
-                endpoint: sender.endpoint,
-                receiver: sender.receiver,
-                label: sender.label,
-                credits: sender.credits,
-                most_credits: sender.credits,
-                log2_message: LOG2_SLOT,
-            }),
+        let (words, reaches) = match object {
+            Object::Memory(memory) if is_memory => (memory.endpoint(owner), Some(memory.range())),
+            Object::Sender(sender) if !is_memory => {
+                let send = SendEndpoint {
+                    activity: owner,
+                    tile: sender.tile,
+                    endpoint: sender.endpoint,
+                    receiver: sender.receiver,
+                    label: sender.label,
+                    credits: sender.credits,
+                    most_credits: sender.credits,
+                    log2_message: LOG2_SLOT,
+                };
+                (Endpoint::Send(send), None)
+            }
             _ => return Err(Error::Invalid),
         };
         let (place, n) = (usize::from(activity), endpoint as usize);
@@ -185,6 +204,7 @@ impl Kernel {
             .add(caller.process, object, Some(source));
         let set_up = set_up.ok_or(Error::NoMemory)?;
         self.root.activities.0[place].endpoints[n] = Some(set_up);
+        self.root.activities.0[place].reaches[n] = reaches;
         let tile = self.root.activities.0[place].tile;
         if unit.set_remote(tile, endpoint as u16, Some(words)).is_err() {
             self.revoke(set_up);
@@ -197,9 +217,11 @@ impl Kernel {
     pub fn clear_endpoint(&mut self, activity: u8, endpoint: u8) {
         let of = &mut self.root.activities.0[usize::from(activity)];
         of.endpoints[usize::from(endpoint)] = None;
-        let tile = of.tile;
-        if let Some(unit) = self.tiles.unit {
-            let _: Result<(), NoAnswer> = unit.set_remote(tile, endpoint.into(), None);
+        let (tile, reaches) = (of.tile, of.reaches[usize::from(endpoint)].take());
+        let is_lost = self.root.lost.has(tile);
+        let unit = self.tiles.unit.filter(|_| !is_lost);
+        if unit.is_none_or(|unit| unit.clear_remote(tile, endpoint.into()).is_err()) {
+            self.lose_tile(tile, reaches);
         }
     }
 
@@ -298,15 +320,10 @@ impl Kernel {
             self.end_wait(waiter, Err(Error::NotFound));
         }
         let of = self.root.activities.0[place];
-        if let Some(unit) = self.tiles.unit {
-            // From now on no command of the module has an endpoint.
-            let none = [NO_ACTIVITY.into()];
-            let _: Result<(), NoAnswer> = unit.write_registers(of.tile, dtu::current(0), &none);
-            let _: Result<(), NoAnswer> =
-                unit.set_accelerator(of.tile, accelerator::CONTROL, Control::Stop as u64);
-            for endpoint in [accelerator::ROOT, ANSWERS, REQUESTS] {
-                let _: Result<(), NoAnswer> = unit.set_remote(of.tile, endpoint, None);
-            }
+        let is_lost = self.root.lost.has(of.tile);
+        let unit = self.tiles.unit.filter(|_| !is_lost);
+        if unit.is_none_or(|unit| unit.end_module(of.tile).is_err()) {
+            self.lose_tile(of.tile, None);
         }
         for endpoint in of.endpoints.into_iter().flatten() {
             self.revoke(endpoint);

@@ -207,6 +207,11 @@ impl Kernel {
         let Some(message) = message else {
             return Ok(Done::Again);
         };
+        // It may have been sent by what was revoked, to a gate that had this endpoint before.
+        if self.root.lost.has(message.header.tile.into()) {
+            unit.acknowledge(gate.endpoint, message.slot);
+            return Ok(Done::Again);
+        }
         self.store_words(caller, buffer, &message.payload)?;
         let size = u64::from(message.header.size).min(MAILBOX_BYTES as u64);
         Ok(Done::Values(

@@ -5,6 +5,7 @@ use flick_abi::dtu::{Command, Endpoint, MemoryEndpoint};
 use flick_kernel_core::page_tables::Physical;
 
 use super::Object;
+use super::lost_tiles::Range;
 use super::tile_table::NAME;
 use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
@@ -59,6 +60,15 @@ impl Memory {
             address: self.address,
             size: self.size,
         })
+    }
+
+    /// Its addresses.
+    pub const fn range(&self) -> Range {
+        Range {
+            tile: self.tile,
+            address: self.address,
+            size: self.size,
+        }
     }
 
     fn has(&self, wanted: u64) -> bool {
@@ -118,7 +128,12 @@ impl Kernel {
                 }
                 _ => false,
             });
-            let Some(Object::Memory(other)) = in_the_way else {
+            let range = Memory::of(facts.tile, address, size).range();
+            let in_the_way = match in_the_way {
+                Some(Object::Memory(other)) => Some(other.range()),
+                _ => self.root.lost.in_the_way(&range),
+            };
+            let Some(other) = in_the_way else {
                 let memory = Memory {
                     is_whole: true,
                     ..Memory::of(facts.tile, address, size)
@@ -126,7 +141,7 @@ impl Kernel {
                 self.clear_memory(&memory)?;
                 return self.grant(caller.process, Object::Memory(memory), None);
             };
-            address = other.address + other.size;
+            address = other.address.saturating_add(other.size);
         }
         Err(Error::NoMemory)
     }

@@ -2,6 +2,7 @@
 //! programs capabilities for them.
 mod activities;
 mod gates;
+mod lost_tiles;
 mod memory;
 mod remote;
 mod tile_table;
@@ -15,6 +16,7 @@ use flick_kernel_core::flat_tree::FlatTree;
 use crate::kernel::{Answer, Caller, Kernel, value};
 use activities::Activities;
 use gates::{Gates, OpenCalls};
+use lost_tiles::LostTiles;
 use memory::Memory;
 use tile_table::TileTable;
 
@@ -59,6 +61,7 @@ pub struct Root {
     gates: Gates,
     calls: OpenCalls,
     activities: Activities,
+    lost: LostTiles,
 }
 
 impl Root {
@@ -70,6 +73,7 @@ impl Root {
             gates: Gates::new(),
             calls: OpenCalls::new(),
             activities: Activities::new(),
+            lost: LostTiles::new(),
         }
     }
 }
