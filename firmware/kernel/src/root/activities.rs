@@ -158,7 +158,9 @@ impl Kernel {
 
     fn activity(&self, caller: Caller, number: u64) -> Result<(u16, u8), Error> {
         match self.capability(caller, number)? {
-            (place, Object::Activity(activity)) => Ok((place, activity)),
+            (place, Object::Activity(activity) | Object::SharedActivity(activity)) => {
+                Ok((place, activity))
+            }
             _ => Err(Error::Invalid),
         }
     }

@@ -10,7 +10,7 @@ mod tile_table;
 pub use remote::ENDPOINTS;
 
 use flick_abi::card::{Error, PAGE, RootCall};
-use flick_kernel_core::capabilities::{Capabilities, Entry, Place};
+use flick_kernel_core::capabilities::{Capabilities, Entry, Place, Revocation};
 use flick_kernel_core::flat_tree::FlatTree;
 
 use crate::kernel::{Answer, Caller, Kernel, value};
@@ -36,8 +36,10 @@ pub enum Object {
     ActivityGate(u8),
     /// To send messages to a gate.
     Sender(Sender),
-    /// An activity of an accelerator.
+    /// An activity of an accelerator, which ends with it.
     Activity(u8),
+    /// The same, given to another process: it is of no use when the first one has ended.
+    SharedActivity(u8),
     /// An endpoint of an activity that was set up. It is a child of what it was set up by.
     Endpoint(u8, u8),
 }
@@ -168,6 +170,7 @@ impl Kernel {
         let object = match object {
             // Its memory is free again with the first one.
             Object::Memory(memory) => Object::Memory(memory.part()),
+            Object::Activity(activity) => Object::SharedActivity(activity),
             object => object,
         };
         self.grant(to, object, Some(place))
@@ -175,12 +178,16 @@ impl Kernel {
 
     /// Takes a capability away, and all that were derived from it.
     fn revoke(&mut self, place: Place) {
-        while let Some(object) = self.root.capabilities.revoke_next(place) {
+        let mut revocation = Revocation::of(place);
+        while let Some(object) = self.root.capabilities.revoke_next(&mut revocation) {
             match object {
                 Object::Gate(gate) => self.remove_gate(gate),
                 Object::Activity(activity) => self.end_activity(activity),
                 Object::Endpoint(activity, endpoint) => self.clear_endpoint(activity, endpoint),
-                Object::Memory(_) | Object::ActivityGate(_) | Object::Sender(_) => {}
+                Object::Memory(_)
+                | Object::SharedActivity(_)
+                | Object::ActivityGate(_)
+                | Object::Sender(_) => {}
             }
         }
     }
