@@ -144,6 +144,7 @@ card_checks() {
   check "Measurements of the Nanvix paper, a few" tests/card/run-paper.sh
   check "Migration between unequal harts" tests/card/run-migration.sh
   check "Accelerators" tests/card/run-accelerators.sh
+  check "The root's kernel, attacked and with faults" tests/card/run-root.sh
 }
 script_checks() {
   card_checks

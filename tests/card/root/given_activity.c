@@ -16,7 +16,7 @@ static int64_t expect(int64_t outcome, int is_good, const char *what) {
 
 int main(void) {
   uint64_t endpoints, status;
-  int64_t fft = flick_tile_find((uint64_t) "fft", 3, 0, &endpoints);
+  int64_t fft = flick_tile_find((uint64_t)"fft", 3, 0, &endpoints);
   int64_t activity = expect(flick_activity_create(fft), 1, "an activity");
   int64_t child = expect(flick_process_create(), 1, "a process");
   expect(flick_capability_give(activity, child), 1, "it is given");

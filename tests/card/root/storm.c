@@ -92,8 +92,6 @@ int main(void) {
     printf("%lu %s: revoked %ld, used %d, used behind that %lu, waits of others %s\n",
            (unsigned long)derived, shapes[round], (long)revoked, used > 0, (unsigned long)late,
            us < 10000 ? "under 10 ms" : "LONG");
-    if (getenv("STORM_TIMES"))
-      printf("%lu us\n", (unsigned long)us);
   }
   return 0;
 }
