@@ -112,9 +112,41 @@ for tile in fft mul ifft; do
   done
 done
 verdict 0 "tiles stop: $count runs"
+# Such a run repeats, and goes on from a snapshot in front of the fault, and from one behind it.
+at='tile = "mul", state = "computes", times = 2'
+chain 'do = "stop-tile"' 'tile = "mul"'
+of_chain "mul stops in its second block" "error, $(dead mul)"
+of=(timeout 120 "$flick" machine stat --machine ./faulty_chain.toml --inject fault.toml --program faulty_chain)
+"${of[@]}" </dev/null >first.stat 2>&1
+for when in 20us 2ms; do
+  "${of[@]}" --snapshot-at $when --snapshot chain.snapshot </dev/null 2>&1 | diff first.stat -
+  verdict $? "a second run with a fault, which makes a snapshot at $when"
+  "${of[@]}" --restore chain.snapshot </dev/null 2>&1 | diff first.stat -
+  verdict $? "a run with a fault from a snapshot at $when"
+done
 at='time = "20 us"'
 chain 'do = "stop-tile"' 'tile = "dram"'
 of_chain "the memory stops" "error, $goes_on"
+
+# An accelerator of requests stops in each of its states. Who waits for its answer, or reaches its registers, learns of
+# it.
+count=0
+build_root "$here/accelerators/requests.c" requests
+verdict $? "requests is compiled"
+for state in computes asks reads writes 'waits for input' 'stopped'; do
+  for times in $(if [ -n "$all" ]; then echo 1 2 3 5 10 30 100 300 1000 3000; else echo 1 30; fi); do
+    at="tile = \"sum\", state = \"$state\", times = $times"
+    fault 'do = "stop-tile"' 'tile = "sum"' >fault.toml
+    timeout 60 "$flick" machine run --machine "$here/accelerators/requests.toml" --inject fault.toml --firmware requests </dev/null >requests.out 2>&1
+    count=$((count + 1))
+    # It does not come to the state so often.
+    ! cmp -s requests.out "$here/accelerators/requests.expected" || break
+    last=$(grep -v '^flick' requests.out | tail -n 1)
+    [[ $last = "no answer in cycles: 4000000" || $last = "command fails: 12" || $last = "it does not stop"* ]]
+    verdict $? "an accelerator of requests stops: $state, $times: $last"
+  done
+done
+verdict 0 "an accelerator of requests stops: $count runs"
 
 # Each packet is lost, late or repeated once: units make up for that. Or a few of them.
 count=0

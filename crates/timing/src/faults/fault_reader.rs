@@ -279,7 +279,7 @@ fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
         }),
         "stop-tile" => {
             let tile = named_tile(table, tiles)?;
-            if tiles.get(tile).is_some_and(|(_, harts)| *harts != 0) {
+            if table.has("tile") && tiles.get(tile).is_some_and(|(_, harts)| *harts != 0) {
                 let why = format!("tile {} has harts", tiles[tile].0);
                 return Err(table.error("tile", &why, "use stop-hart for its harts"));
             }
