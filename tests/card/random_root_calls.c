@@ -29,12 +29,12 @@ enum {
 enum { READ = 1, WRITE = 2 };
 
 // Processes with random calls that run at once, threads and calls of each, and bytes of a stack.
-enum { AT_ONCE = 3, THREADS = 3, CALLS = 6000, STACK = 4096, PAGE = 4096 };
+enum { AT_ONCE = 3, THREADS = 3, CALLS = 1000, STACK = 4096, PAGE = 4096 };
 // Tiles of memory, and accelerators: tests/card/random/root.toml. The last one is the parent's.
 enum { MEMORIES = 2, ACCELERATORS = 4, MOST = 64 };
 
 // What the parent holds in each tile of memory, and what it has given: words of others' memory.
-enum { HELD_BYTES = 2 * PAGE, GIVEN_LABEL = 0x77 };
+enum { HELD_BYTES = 2 * PAGE, HELD_BEHIND = 12 * PAGE, GIVEN_LABEL = 0x77 };
 
 struct shared {
   // Capabilities of the parent, and those that it has given to the children.
@@ -119,7 +119,7 @@ static u64 expected(char shape, u64 *state) {
   case 'z':
     return 1 + (value & 1 << 20 ? value % PAGE : value % (8 * PAGE));
   case 'o':
-    return value % PAGE & ~7ul;
+    return value % (value & 1 << 20 ? PAGE : 8 * PAGE) & ~7ul;
   case 's':
     return value % 256;
   case 'R':
@@ -127,13 +127,15 @@ static u64 expected(char shape, u64 *state) {
   case 'c':
     return any_of(recent[value % KINDS], OF_KIND, value >> 8);
   case 'm':
-    return any_of(recent[0], OF_KIND, value);
+    return value >> 20 & 7 ? any_of(recent[0], OF_KIND, value)
+                           : see(&shared->given[child_number][0]);
   case 'g':
     return any_of(recent[1], OF_KIND, value);
   case 'G':
     return any_of(recent[value >> 20 & 1 ? 4 : 1], OF_KIND, value);
   case 'S':
-    return any_of(recent[2], OF_KIND, value);
+    return value >> 20 & 7 ? any_of(recent[2], OF_KIND, value)
+                           : see(&shared->given[child_number][1]);
   case 'v':
     return any_of(recent[3], OF_KIND, value);
   case 'e':
@@ -205,6 +207,14 @@ static void look_at_zeros(u64 capability, u64 size, u64 *state, u64 number) {
       gained(number, is_secret(words[n]) ? 5 : 6);
 }
 
+// What was loaded is the process's own, or was given to it.
+static void look_at_loaded(const u64 *a) {
+  for (u64 at = a[2]; at < a[2] + a[3]; at += 8)
+    if (at >= (u64)scratch && at + 8 <= (u64)scratch + sizeof scratch && at % 8 == 0 &&
+        is_secret(*(volatile u64 *)at))
+      gained(TILE_LOAD, 7);
+}
+
 static void keep(u64 kind, u64 at, u64 number) {
   __atomic_store_n(&recent[kind][at % OF_KIND], number, __ATOMIC_RELAXED);
 }
@@ -227,6 +237,8 @@ static void fuzz(u64 seed) {
       continue;
     __atomic_fetch_add(&shared->succeeded[number - TILE_FIND], 1, __ATOMIC_RELAXED);
     look_for_gain(number, a, was_revoked);
+    if (number == TILE_LOAD)
+      look_at_loaded(a);
     if (number == TILE_MEMORY) {
       look_at_zeros(result, a[1], &state, number);
       // Some of it stays as it is for a while.
@@ -272,6 +284,9 @@ static void begin(u64 seed) {
   call(PROCESS_SELF, 0, 0, 0, 0, 0, 0, &parent);
   processes[0] = parent;
   processes[1] = see(&witness->process);
+  // What is stored is not 0.
+  for (u64 n = 0; n < sizeof scratch / 8; n++)
+    ((u64 *)scratch)[n] = (n + 1) * 0x0101010101010101;
   // A process without threads, which gets what others have.
   processes[2] = processes[3] = call1(PROCESS_COPY, 0);
   call(THREAD_PRIORITY, call1(THREAD_SELF, 0), 1, 0, 0, 0, 0, 0);
@@ -303,6 +318,12 @@ static void take_held(void) {
     shared->held[n] = good(TILE_MEMORY, memories[n], HELD_BYTES, 0, 0);
     good(TILE_STORE, shared->held[n], 0, (u64)held_words, HELD_BYTES);
   }
+  // And behind what the children take first.
+  u64 before = good(TILE_MEMORY, memories[0], HELD_BEHIND, 0, 0);
+  shared->held[6] = good(TILE_MEMORY, memories[0], HELD_BYTES, 0, 0);
+  good(TILE_STORE, shared->held[6], 0, (u64)held_words, HELD_BYTES);
+  good(CAPABILITY_REVOKE, before, 0, 0, 0);
+  shared->held[7] = good(TILE_MEMORY, memories[1], PAGE, 0, 0);
   shared->held[2] = good(ACTIVITY_CREATE, accelerators[ACCELERATORS - 1], 0, 0, 0);
   shared->held[3] = good(ACTIVITY_MEMORY, shared->held[2], 0, 0, 0);
   good(TILE_STORE, shared->held[3], 0, (u64)held_words, PAGE);
@@ -316,9 +337,9 @@ static void look(u64 seed, u64 status) {
     print("call ", status & 255, ": ");
     failed("a right was gained: ", seed, status >> 8 & 255);
   }
-  for (int n = 0; n < 4; n++) {
-    if (n == 2)
-      continue;
+  static const unsigned char memory_of[] = {0, 1, 3, 6};
+  for (int i = 0; i < 4; i++) {
+    int n = memory_of[i];
     u64 bytes = n == 3 ? PAGE : HELD_BYTES;
     good(TILE_LOAD, shared->held[n], 0, (u64)held_words, bytes);
     for (u64 word = 0; word < bytes / 8; word++)
@@ -448,10 +469,11 @@ void _start(struct program_start *start) {
   take_held();
   call(THREAD_CREATE, (u64)watch, start->frequency, COUNTS_AT + COUNTS_SIZE, 0, 0, 0, 0);
   u64 rounds = 0;
+  look_at_all(seed, start->frequency, 1);
   while (load(counts) < wanted) {
     calls_left = CALLS;
     store(&shared->is_revoked, 0);
-    u64 top = good(CAPABILITY_NARROW, shared->held[0], 0, PAGE, READ);
+    u64 top = good(CAPABILITY_NARROW, shared->held[7], 0, PAGE, READ);
     u64 sender = good(GATE_SENDER, shared->held[4], GIVEN_LABEL, 4, 0);
     u64 children[AT_ONCE], before = load(counts);
     for (u64 n = 0; n < AT_ONCE; n++)
@@ -465,7 +487,7 @@ void _start(struct program_start *start) {
     for (u64 n = 0; n < AT_ONCE; n++)
       look(seed + n, end_child(children[n], start->frequency / 500));
     look_at_pages(seed, start->frequency);
-    look_at_all(seed, start->frequency, rounds++ % 8 == 0);
+    look_at_all(seed, start->frequency, ++rounds % 16 == 0);
     seed += AT_ONCE;
     store(&parent_rounds, load(&parent_rounds) + 1);
   }
