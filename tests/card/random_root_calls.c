@@ -55,6 +55,8 @@ enum { KINDS = 5, OF_KIND = 8 };
 static u64 recent[KINDS][OF_KIND], processes[4];
 static char stacks[AT_ONCE][THREADS][STACK] __attribute__((aligned(4096)));
 static char scratch[2 * PAGE] __attribute__((aligned(4096)));
+// What is stored, and is not 0.
+static u64 dirt[PAGE / 8];
 static const char names[][8] = {"", "fft", "mul", "ifft", "sha256", "nothing"};
 
 static u64 any_of(u64 *places, u64 count, u64 value) {
@@ -95,12 +97,12 @@ static u64 argument(u64 *state) {
 }
 
 // What calls expect, from number 80 on: N a name, n its length, t a tile of memory, a an
-// accelerator, f a tile, z bytes of memory, o an offset, s bytes of a copy, R rights, c any
-// capability, m memory, g a gate, G a gate of either kind, S a sender, v an activity, e an
-// endpoint, w what it is set up by, p a process, l a label, k credits, A scratch, L a slot, b bytes
-// of a message, i where input comes from, U a time.
+// accelerator, f a tile, z bytes of memory, o an offset, s and x bytes of a copy, D what is stored,
+// R rights, c any capability, m memory, g a gate, G a gate of either kind, S a sender, v an
+// activity, e an endpoint, w what it is set up by, p a process, l a label, k credits, A scratch, L
+// a slot, b bytes of a message, i where input comes from, U a time.
 static const char *const shapes[] = {"Nnf",  "tz",  "mozR", "cp",  "c",    "moAs",
-                                     "moAs", "",    "Glk",  "gAU", "gLAb", "SAbAU",
+                                     "moDx", "",    "Glk",  "gAU", "gLAb", "SAbAU",
                                      "a",    "vew", "v",    "v",   "vi",   "vU"};
 
 static u64 expected(char shape, u64 *state) {
@@ -122,6 +124,10 @@ static u64 expected(char shape, u64 *state) {
     return value % (value & 1 << 20 ? PAGE : 8 * PAGE) & ~7ul;
   case 's':
     return value % 256;
+  case 'D':
+    return (u64)dirt;
+  case 'x':
+    return value % (PAGE + 1);
   case 'R':
     return 1 + value % 3;
   case 'c':
@@ -196,15 +202,16 @@ static void look_for_gain(u64 number, const u64 *a, u64 was_revoked) {
 }
 
 // Memory that nobody else has is 0. A capability that was revoked by another thread is no answer.
-static void look_at_zeros(u64 capability, u64 size, u64 *state, u64 number) {
-  u64 words[32];
-  u64 offset = size > sizeof words ? next(state) % (size - sizeof words) & ~7ul : 0;
-  u64 bytes = size < sizeof words ? size & ~7ul : sizeof words;
-  if (call(TILE_LOAD, capability, offset, (u64)words, bytes, 0, 0, 0) != 0)
-    return;
-  for (u64 n = 0; n < bytes / 8; n++)
-    if (words[n] != 0)
-      gained(number, is_secret(words[n]) ? 5 : 6);
+static void look_at_zeros(u64 capability, u64 size, u64 number) {
+  u64 words[128];
+  for (u64 offset = 0; offset < size; offset += sizeof words) {
+    u64 bytes = size - offset < sizeof words ? (size - offset) & ~7ul : sizeof words;
+    if (call(TILE_LOAD, capability, offset, (u64)words, bytes, 0, 0, 0) != 0)
+      return;
+    for (u64 n = 0; n < bytes / 8; n++)
+      if (words[n] != 0)
+        gained(number, is_secret(words[n]) ? 5 : 6);
+  }
 }
 
 // What was loaded is the process's own, or was given to it.
@@ -240,7 +247,7 @@ static void fuzz(u64 seed) {
     if (number == TILE_LOAD)
       look_at_loaded(a);
     if (number == TILE_MEMORY) {
-      look_at_zeros(result, a[1], &state, number);
+      look_at_zeros(result, a[1], number);
       // Some of it stays as it is for a while.
       if (quiet == 0 && what >> 36 & 1) {
         quiet = result;
@@ -257,7 +264,7 @@ static void fuzz(u64 seed) {
     } else if (number == ACTIVITY_CREATE) {
       u64 memory = call1(ACTIVITY_MEMORY, result);
       if (!is_error(memory)) {
-        look_at_zeros(memory, PAGE, &state, number);
+        look_at_zeros(memory, PAGE, number);
         keep(0, what >> 44, memory);
       }
       keep(3, what >> 40, result);
@@ -267,7 +274,7 @@ static void fuzz(u64 seed) {
       keep(0, what >> 40, result);
     }
     if (quiet != 0 && (what >> 48) % 64 == 0) {
-      look_at_zeros(quiet, quiet_size, &state, 0);
+      look_at_zeros(quiet, quiet_size, 0);
       if ((what >> 54) % 4 == 0) {
         keep(0, what >> 40, quiet);
         quiet = 0;
@@ -277,16 +284,17 @@ static void fuzz(u64 seed) {
   call1(THREAD_EXIT, 3);
 }
 
-static void begin(u64 seed) {
+// The number of the child, and its seed.
+static void begin(u64 argument) {
+  u64 seed = argument / AT_ONCE;
   only_see_witness();
-  child_number = seed % AT_ONCE;
+  child_number = argument % AT_ONCE;
   u64 parent;
   call(PROCESS_SELF, 0, 0, 0, 0, 0, 0, &parent);
   processes[0] = parent;
   processes[1] = see(&witness->process);
-  // What is stored is not 0.
-  for (u64 n = 0; n < sizeof scratch / 8; n++)
-    ((u64 *)scratch)[n] = (n + 1) * 0x0101010101010101;
+  for (u64 n = 0; n < PAGE / 8; n++)
+    dirt[n] = (n + 1) * 0x0101010101010101;
   // A process without threads, which gets what others have.
   processes[2] = processes[3] = call1(PROCESS_COPY, 0);
   call(THREAD_PRIORITY, call1(THREAD_SELF, 0), 1, 0, 0, 0, 0, 0);
@@ -367,7 +375,7 @@ static u64 begin_child(u64 seed, u64 n, u64 top, u64 sender) {
   if (is_error(child))
     failed("no process: ", seed, -child);
   give(n, child, top, sender);
-  call(PROCESS_START, child, (u64)begin, (u64)stacks[n][0] + STACK, seed, 0, 0, 0);
+  call(PROCESS_START, child, (u64)begin, (u64)stacks[n][0] + STACK, seed * AT_ONCE + n, 0, 0, 0);
   return child;
 }
 

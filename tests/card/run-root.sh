@@ -1,7 +1,7 @@
 #!/bin/bash
 # The root's kernel (docs/root.md) from the attacker's side: hostile programs and accelerators, and machines with
 # faults. `run-root.sh --all` stops tiles and loses packets at each step of a chain, and not at a few.
-# `run-root.sh --calls N --seed N` makes only random calls, as many.
+# `run-root.sh --calls N --seed N` makes only random calls and messages, so many of each.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
@@ -35,16 +35,6 @@ random() { # CALLS OPTION...
   echo "$1 calls" | diff - random.out
   verdict $? "$1 random calls from seed $seed on ${*:2}"
 }
-if [ -n "$calls" ]; then
-  begin=$SECONDS
-  random "$calls"
-  echo "$calls calls from seed $seed on in $((SECONDS - begin)) s"
-  conclude
-  exit
-fi
-random 20000
-random 8000 --timed
-
 # Hostile programs and accelerators.
 gcc -shared -fPIC -O2 -Wall -Wextra -Werror -I"$root/include" -o hostile.so "$source/hostile.c"
 verdict $? "hostile functions are compiled"
@@ -52,6 +42,25 @@ for program in faulty_chain given_activity hostile_streams revoked_writer storm;
   "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o $program "$source/$program.c"
   verdict $? "$program is compiled"
 done
+# Random answers and requests of the file protocol.
+messages() { # COUNT
+  timeout $((120 + $1 / 1000)) "$flick" machine run --machine ./hostile.toml --program hostile_streams -- "$1" "$seed" </dev/null 2>/dev/null |
+    diff <(echo "$1 random messages, all ends 1, checks that fail: 0") -
+  verdict $? "$1 random messages from seed $seed on"
+}
+
+if [ -n "$calls" ]; then
+  begin=$SECONDS
+  random "$calls"
+  messages "$calls"
+  echo "$calls calls and messages from seed $seed on in $((SECONDS - begin)) s"
+  conclude
+  exit
+fi
+random 20000
+random 8000 --timed
+messages 20000
+
 prints() { # PROGRAM MACHINE OPTION...
   machine "$2" "${@:3}" --program "$1" >"$1.out" 2>"$1.err"
   verdict $? "$1 ends ${*:3}"

@@ -27,7 +27,7 @@ static const uint64_t edges[] = {0,
                                  -1ul};
 enum { EDGES = sizeof edges / sizeof *edges };
 
-static uint64_t gate, dram, others, words[LOCAL / 8];
+static uint64_t gate, reads, writes, dram, others, words[LOCAL / 8];
 static int wrong, failures, ends, computes;
 
 static uint64_t good(int64_t outcome, const char *what) {
@@ -97,9 +97,9 @@ static void answer(int64_t slot, uint64_t error, uint64_t offset, uint64_t lengt
 // A stream of one block to the gate, whose piece of output is this one.
 static uint64_t stream(const char *name, uint64_t from, uint64_t to) {
   uint64_t of = activity(name);
-  connect(of, FLICK_INPUT_REQUESTS, sender(gate, 1));
+  connect(of, FLICK_INPUT_REQUESTS, reads);
   connect(of, FLICK_INPUT_DATA, from);
-  connect(of, FLICK_OUTPUT_REQUESTS, sender(gate, 2));
+  connect(of, FLICK_OUTPUT_REQUESTS, writes);
   connect(of, FLICK_OUTPUT_DATA, to);
   good(flick_activity_start(of, FLICK_INPUT_ASKED), "activity_start");
   return of;
@@ -116,6 +116,20 @@ static void serve(uint64_t offset, uint64_t length, uint64_t out_offset, uint64_
     else
       answer(slot, 0, out_offset, request[0] == FLICK_FILE_NEXT_OUT ? out_length : 0);
   }
+}
+
+// Answers of any size, with any error, to each request; twice, and for slots without a message.
+static void answer_anything(uint64_t from, uint64_t to, uint64_t size, uint64_t error) {
+  uint64_t of = stream("obeys", from, to), request[15], label;
+  uint64_t words_of[15] = {error, 0, BLOCK, error, error, error, error};
+  int64_t slot;
+  for (int asked = 0; asked < 8 && (slot = next_request(request, &label)) >= 0; asked++) {
+    flick_gate_answer(gate, slot, (uint64_t)words_of, size);
+    // There is none in the slot any more, or the next request.
+    flick_gate_answer(gate, slot, (uint64_t)words_of, size);
+    flick_gate_answer(gate, (slot + 1) % 16, (uint64_t)words_of, size);
+  }
+  end(of);
 }
 
 // The accelerator beside them copies a block.
@@ -146,7 +160,7 @@ static void forge_all(uint64_t into_file) {
       uint64_t of = activity("obeys"), piece[2], local;
       uint64_t to = sender(good(flick_activity_gate(of), "activity_gate"), 0);
       local = good(flick_activity_memory(of), "activity_memory");
-      connect(of, FLICK_OUTPUT_REQUESTS, sender(gate, 2));
+      connect(of, FLICK_OUTPUT_REQUESTS, writes);
       connect(of, FLICK_OUTPUT_DATA, into_file);
       good(flick_activity_start(of, FLICK_INPUT_PUSHED), "activity_start");
       // The block says that it has no output, in one cycle.
@@ -171,9 +185,91 @@ static void forge_all(uint64_t into_file) {
   }
 }
 
-int main(void) {
+static uint64_t next(uint64_t *state) {
+  *state ^= *state << 13;
+  *state ^= *state >> 7;
+  return *state ^= *state << 17;
+}
+
+// A size or an offset: often a small one, or one near a limit.
+static uint64_t value(uint64_t *state) {
+  uint64_t kind = next(state) % 4, n = next(state) >> 8;
+  return kind == 0   ? n
+         : kind == 1 ? edges[n % EDGES] + (n >> 8) % 17 - 8
+         : kind == 2 ? n % (LOCAL + 64)
+                     : n % 16 * 128;
+}
+
+// One activity with random messages to it: answers to what it asks, and forged requests.
+static uint64_t random_round(uint64_t from, uint64_t to, uint64_t *state) {
+  uint64_t messages = 0, block[2] = {value(state), 1 + next(state) % 3000};
+  int is_pushed = next(state) % 2;
+  good(flick_tile_store(from, 0, (uint64_t)block, sizeof block), "tile_store");
+  uint64_t of = activity("obeys");
+  uint64_t gate_of = sender(good(flick_activity_gate(of), "activity_gate"), 0);
+  uint64_t local = good(flick_activity_memory(of), "activity_memory");
+  good(flick_tile_store(local, 0, (uint64_t)block, sizeof block), "tile_store");
+  connect(of, FLICK_INPUT_REQUESTS, reads);
+  connect(of, FLICK_INPUT_DATA, from);
+  connect(of, FLICK_OUTPUT_REQUESTS, writes);
+  connect(of, FLICK_OUTPUT_DATA, to);
+  good(flick_activity_start(of, is_pushed), "activity_start");
+  uint64_t rounds = next(state) % 12;
+  for (uint64_t n = 0; n < rounds; n++, messages++) {
+    uint64_t request[15], label, words_of[15];
+    for (int word = 0; word < 15; word++)
+      words_of[word] = value(state);
+    // Most of them are as they should be, so that the activity goes on.
+    uint64_t size = next(state) % 4 ? 24 : next(state) % 16 * 8;
+    if (next(state) % 4)
+      words_of[0] = is_pushed && next(state) % 2 ? FLICK_FILE_NEXT_OUT : 0;
+    if (is_pushed && next(state) % 2) {
+      uint64_t got[15], until = flick_time() + next(state) % 100;
+      flick_gate_call(gate_of, (uint64_t)words_of, size, (uint64_t)got, until);
+      continue;
+    }
+    uint64_t until = flick_time() + next(state) % 200;
+    int64_t taken = flick_gate_receive(gate, (uint64_t)request, until, &label);
+    if (taken >= 0)
+      flick_gate_answer(gate, taken & 0xff, (uint64_t)words_of, size);
+  }
+  // It is ended at any moment.
+  uint64_t fault;
+  int64_t status = flick_activity_wait(of, flick_time() + next(state) % 100, &fault);
+  failures += status == FLICK_STATUS_FAILED;
+  ends += status == FLICK_STATUS_ENDED;
+  computes += status == -FLICK_ETIMEDOUT;
+  good(flick_capability_revoke(of), "capability_revoke");
+  uint64_t request[15], label;
+  int64_t slot;
+  while ((slot = flick_gate_receive(gate, (uint64_t)request, 0, &label)) >= 0)
+    answer(slot & 0xff, 0, 0, 0);
+  return messages;
+}
+
+// So many random messages.
+static int all_random(uint64_t from, uint64_t to, uint64_t wanted, uint64_t seed) {
+  uint64_t state = seed * 2654435761 + 88172645463325252, messages = 0;
+  for (uint64_t n = 0; messages < wanted; n++) {
+    messages += random_round(from, to, &state);
+    if (n % 64 == 0) {
+      look_at_others("a random round", n);
+      look_at_neighbour(from, to);
+    }
+  }
+  look_at_others("a random round", -1ul);
+  int has_all = ends > 0 && failures > 0 && computes > 0;
+  printf("%lu random messages, all ends %d, checks that fail: %d\n", (unsigned long)wanted, has_all,
+         wrong);
+  return wrong != 0;
+}
+
+// Arguments: how many random messages, and a seed; or none.
+int main(int argc, char **argv) {
   dram = tile_of("");
   gate = good(flick_gate_create(), "gate_create");
+  reads = sender(gate, 1);
+  writes = sender(gate, 2);
   uint64_t before = good(flick_tile_memory(dram, OTHERS), "tile_memory");
   uint64_t from = good(flick_tile_memory(dram, LOCAL), "tile_memory");
   uint64_t to = good(flick_tile_memory(dram, LOCAL), "tile_memory");
@@ -182,6 +278,9 @@ int main(void) {
   for (uint64_t n = 0; n < OTHERS / 8; n++)
     words[n] = n * 0x9e3779b97f4a7c15;
   good(flick_tile_store(others, 0, (uint64_t)words, OTHERS), "tile_store");
+
+  if (argc > 2)
+    return all_random(from, to, strtoul(argv[1], NULL, 0), strtoul(argv[2], NULL, 0));
 
   // Outputs of any size, after any number of cycles. What takes too long for this test is the last.
   for (uint64_t n = 0; n < EDGES; n++)
@@ -212,6 +311,15 @@ int main(void) {
       look_at_others("a piece of output", n * EDGES + m);
     }
   printf("pieces: %d end, %d fail, %d neither\n", ends, failures, computes);
+  look_at_neighbour(from, to);
+
+  ends = failures = computes = 0;
+  for (uint64_t n = 0; n < EDGES; n++)
+    for (uint64_t size = 0; size <= 120; size += 8) {
+      answer_anything(from, to, size, edges[n]);
+      look_at_others("an answer", n << 8 | size);
+    }
+  printf("answers: %d end, %d fail, %d neither\n", ends, failures, computes);
   look_at_neighbour(from, to);
 
   ends = failures = computes = 0;
