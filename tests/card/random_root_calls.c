@@ -226,6 +226,38 @@ static void keep(u64 kind, u64 at, u64 number) {
   __atomic_store_n(&recent[kind][at % OF_KIND], number, __ATOMIC_RELAXED);
 }
 
+// A stream that runs, and from which something is taken away at any moment. The rest of it is for
+// random calls.
+static void stream(u64 *state) {
+  u64 activity = call1(ACTIVITY_CREATE, accelerators[next(state) % (ACCELERATORS - 1)]);
+  u64 memory = memories[next(state) % MEMORIES], gate = call1(GATE_CREATE, 0);
+  u64 from = call(TILE_MEMORY, memory, PAGE, 0, 0, 0, 0, 0);
+  u64 to = call(TILE_MEMORY, memory, PAGE, 0, 0, 0, 0, 0);
+  u64 reads = call(GATE_SENDER, gate, 1, 1, 0, 0, 0, 0);
+  u64 writes = call(GATE_SENDER, gate, 2, 1, 0, 0, 0, 0);
+  call(TILE_STORE, from, 0, (u64)dirt, PAGE, 0, 0, 0);
+  const u64 by[] = {reads, from, writes, to};
+  for (u64 n = 0; n < 4; n++)
+    call(ACTIVITY_ENDPOINT, activity, 4 + n, by[n], 0, 0, 0, 0);
+  u64 answers = next(state) % 6, request[15], answer[3] = {0, 0, PAGE};
+  call(ACTIVITY_START, activity, 0, 0, 0, 0, 0, 0);
+  for (u64 n = 0; n < answers; n++) {
+    u64 taken = call(GATE_RECEIVE, gate, (u64)request, now() + 200, 0, 0, 0, 0);
+    if (is_error(taken))
+      break;
+    call(GATE_ANSWER, gate, taken & 255, (u64)answer, sizeof answer, 0, 0, 0);
+  }
+  call1(CAPABILITY_REVOKE, next(state) % 4 ? to : next(state) % 2 ? from : gate);
+  keep(0, next(state), from);
+  keep(1, next(state), gate);
+  keep(2, next(state), writes);
+  if (next(state) % 2)
+    call1(CAPABILITY_REVOKE, activity);
+  else
+    keep(3, next(state), activity);
+  __atomic_fetch_add(counts, 16, __ATOMIC_RELAXED);
+}
+
 static void fuzz(u64 seed) {
   u64 state = seed * 2654435761 + 88172645463325252, quiet = 0, quiet_size = 0;
   while (__atomic_sub_fetch(&calls_left, 1, __ATOMIC_RELAXED) < 1ul << 40) {
@@ -238,6 +270,8 @@ static void fuzz(u64 seed) {
     }
     if ((what >> 32) % 8 && number == CAPABILITY_REVOKE)
       continue;
+    if ((what >> 24) % 64 == 0)
+      stream(&state);
     u64 result = call(number, a[0], a[1], a[2], a[3], a[4], a[5], &second);
     __atomic_fetch_add(counts, 1, __ATOMIC_RELAXED);
     if (is_error(result))

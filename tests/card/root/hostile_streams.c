@@ -328,7 +328,7 @@ int main(int argc, char **argv) {
   look_at_neighbour(from, to);
 
   // Logic that never ends holds its own tile, and nothing else.
-  uint64_t endless[2] = {BLOCK, -1ul}, fault;
+  uint64_t endless[2] = {BLOCK, 0xe4d1e55}, fault;
   good(flick_tile_store(from, 0, (uint64_t)endless, sizeof endless), "tile_store");
   uint64_t of = stream("obeys", from, to);
   serve(0, BLOCK, 0, LOCAL);
