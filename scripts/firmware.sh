@@ -3,6 +3,7 @@
 # riscv64gc-unknown-none-elf. Exit status 77: no toolchain for it can be had here.
 #
 #   firmware.sh build FILE [OPTION...]   builds the kernel into FILE, with options of cargo
+#   firmware.sh program NAME FILE       builds a program in Rust, as the file server, into FILE
 #   firmware.sh replay DISPATCH CALLS   compares points of two runs with the models
 #   firmware.sh test                     tests, models, format and lints
 #
@@ -63,14 +64,21 @@ build)
   mkdir -p "$(dirname "$2")"
   llvm-objcopy-19 --strip-debug --discard-locals "$CARGO_TARGET_DIR/$target/release/flick-kernel" "$2"
   ;;
+program)
+  find_compiler
+  "$cargo" build -q --release -p flick-file-servers --bin "$2" --target $target "${options[@]}"
+  mkdir -p "$(dirname "$3")"
+  llvm-objcopy-19 --strip-debug --discard-locals "$CARGO_TARGET_DIR/$target/release/$2" "$3"
+  ;;
 test)
   "$cargo" fmt --all --check
-  "$cargo" test -q --release -p flick-kernel-core
-  "$cargo" clippy -q --release -p flick-kernel-core --all-targets -- -D warnings
+  "$cargo" test -q --release -p flick-kernel-core -p flick-files
+  "$cargo" clippy -q --release -p flick-kernel-core -p flick-files --all-targets -- -D warnings
   rustup_target || skip_tests "lints of the kernel: no compiler for $target (rustup target add $target)"
   for features in '' symmetric host alone root; do
     "$cargo" clippy -q --release -p flick-kernel --target $target --features "$features" -- -D warnings
   done
+  "$cargo" clippy -q --release -p flick-file-servers --target $target -- -D warnings
   ;;
 replay)
   FLICK_POINTS=$2 FLICK_CALL_POINTS=$3 "$cargo" test -q --release -p flick-kernel-core --test dispatch_model --test call_model replay

@@ -181,8 +181,6 @@ static int takes_capability(u64 number) {
 
 // A call that has succeeded: did it concern what the process has no right to?
 static void look_for_gain(u64 number, const u64 *a, u64 was_revoked) {
-  if (number == ACTIVITY_CREATE && a[0] == accelerators[ACCELERATORS - 1])
-    gained(number, 1);
   u64 by = number == ACTIVITY_ENDPOINT ? a[2] : a[0];
   for (int n = 0; n < 8 && takes_capability(number); n++) {
     u64 held = see(&shared->held[n]);

@@ -36,11 +36,14 @@ for at in 200000 500000; do
   verdict $? "what requests prints behind a snapshot at $at"
 done
 
-# Programs of the root's kernel: the same, gates, and capabilities of a program that ends.
+# Programs of the root's kernel: the same, gates, capabilities of a program that ends, and services.
 if [ -e "$card/kernel-root.elf" ]; then
-  for program in root_chain root_gates root_leaves; do
+  for program in root_chain root_gates root_leaves root_services; do
     programs=(--program $program)
-    [ $program != root_leaves ] || programs+=(--program $program -- all)
+    case $program in
+    root_leaves) programs+=(--program $program -- all) ;;
+    root_services) for role in serve serve hold; do programs+=(--program $program -- $role); done ;;
+    esac
     "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o $program "$source/$program.c"
     verdict $? "$program is compiled"
     for options in "" "--timed"; do
@@ -51,6 +54,26 @@ if [ -e "$card/kernel-root.elf" ]; then
       verdict $? "what $program prints${options:+ with $options}"
     done
   done
+  # Activities take turns: with short slices, and with slices longer than their work.
+  "$flick" card cc -O2 -Wall -Wextra -Werror -o root_slices "$source/root_slices.c"
+  verdict $? "root_slices is compiled"
+  for slice in "20 us" "4 ms"; do
+    for options in "" "--timed"; do
+      # shellcheck disable=SC2086
+      timeout 120 "$flick" machine run --machine "$source/root_chain.toml" --set "tile.0.dtu.slice=\"$slice\"" $options \
+        --program root_slices </dev/null >root_slices.out 2>root_slices.err
+      verdict $? "root_slices ends with slices of $slice${options:+ and $options}"
+      diff "$source/root_slices.expected" root_slices.out
+      verdict $? "what root_slices prints with slices of $slice${options:+ and $options}"
+    done
+  done
+  # The whole measurement: root_shares 1000 600.
+  "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o root_shares "$source/root_shares.c"
+  verdict $? "root_shares is compiled"
+  timeout 300 "$flick" machine run --machine "$source/shares.toml" --program root_shares -- 96 60 </dev/null >root_shares.out 2>root_shares.err
+  verdict $? "root_shares ends"
+  printf '%s\n' "each has its share" "memory is free again" | diff - root_shares.out
+  verdict $? "what root_shares prints"
 else
   skip "programs of a root" "no kernel-root.elf (make says why)"
 fi

@@ -11,14 +11,19 @@ pub const INPUT: u64 = 0x10;
 pub const FAULT: u64 = 0x18;
 /// Blocks, or steps of requests, that the logic has computed since the activity began.
 pub const BLOCKS: u64 = 0x20;
+/// Cycles that the module waits for a message until it stops by itself; 0: it waits for ever.
+pub const YIELD: u64 = 0x28;
 /// The first of the words that belong to an activity: a kernel saves and restores them.
 pub const CONTEXT: u64 = 0x100;
 /// So many.
 pub const CONTEXT_WORDS: usize = 16;
 
-/// The endpoint by which the module tells the root that an activity has ended, if the root has set it up. The
-/// message has two words: a [`Status`], and what [`FAULT`] has.
+/// The endpoint by which the module tells the root what has happened ([`Notice`]), if the root has set it up.
 pub const ROOT: u16 = 0;
+/// Words of what it tells.
+pub const NOTICE_WORDS: usize = 6;
+/// log2 of the bytes of such a message.
+pub const LOG2_NOTICE: u8 = 7;
 /// The endpoint by which the module asks for input.
 pub const INPUT_REQUESTS: u16 = 4;
 /// That of the memory with input.
@@ -87,6 +92,10 @@ pub enum Control {
     Continue = 3,
     /// Of an accelerator of requests: the activity ends, and what its cache has is lost.
     End = 4,
+    /// Make the command again about which the root was told, because the root did not do it.
+    Again = 5,
+    /// The command about which the root was told cannot be made by anybody: the activity ends.
+    Refused = 6,
 }
 
 impl Control {
@@ -97,6 +106,8 @@ impl Control {
             2 => Some(Self::Stop),
             3 => Some(Self::Continue),
             4 => Some(Self::End),
+            5 => Some(Self::Again),
+            6 => Some(Self::Refused),
             _ => None,
         }
     }
@@ -118,6 +129,137 @@ pub enum Status {
     Failed = 4,
 }
 
+/// What the module tells the root, and the words of the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Notice {
+    /// It is stopped, or the activity has ended.
+    Status {
+        /// What it does now.
+        status: Status,
+        /// What [`FAULT`] has.
+        fault: u64,
+        /// The receive endpoints without whose messages it cannot go on, a bit each. 0: it can.
+        waits: u64,
+    },
+    /// The receiver of a message is suspended.
+    Message {
+        /// The send endpoint.
+        endpoint: u16,
+        /// The label of the answer.
+        label: u64,
+        /// The payload.
+        words: [u64; 3],
+    },
+    /// Who gets an answer is suspended.
+    Answer {
+        /// The slot of the request, of [`REQUESTS`].
+        slot: u8,
+        /// The payload.
+        words: [u64; 3],
+    },
+    /// The activity that has its data in a memory is suspended.
+    Data {
+        /// The memory endpoint.
+        endpoint: u16,
+        /// It is a write.
+        is_write: bool,
+        /// The offset in the memory.
+        offset: u64,
+        /// The address in the module's tile.
+        address: u64,
+        /// Bytes.
+        size: u64,
+    },
+}
+
+const MESSAGE: u64 = 16;
+const ANSWER: u64 = 17;
+const DATA: u64 = 18;
+
+impl Notice {
+    /// The words of the message.
+    pub const fn words(&self) -> [u64; NOTICE_WORDS] {
+        match *self {
+            Self::Status {
+                status,
+                fault,
+                waits,
+            } => [status as u64, fault, waits, 0, 0, 0],
+            Self::Message {
+                endpoint,
+                label,
+                words: [a, b, c],
+            } => [MESSAGE, endpoint as u64, label, a, b, c],
+            Self::Answer {
+                slot,
+                words: [a, b, c],
+            } => [ANSWER, slot as u64, 0, a, b, c],
+            Self::Data {
+                endpoint,
+                is_write,
+                offset,
+                address,
+                size,
+            } => [
+                DATA,
+                endpoint as u64 | (is_write as u64) << 16,
+                0,
+                offset,
+                address,
+                size,
+            ],
+        }
+    }
+
+    /// From the words. `None`: it is none.
+    pub const fn from_words(words: [u64; NOTICE_WORDS]) -> Option<Self> {
+        let [kind, first, second, a, b, c] = words;
+        Some(match kind {
+            MESSAGE => Self::Message {
+                endpoint: first as u16,
+                label: second,
+                words: [a, b, c],
+            },
+            ANSWER => Self::Answer {
+                slot: first as u8,
+                words: [a, b, c],
+            },
+            DATA => Self::Data {
+                endpoint: first as u16,
+                is_write: first >> 16 & 1 != 0,
+                offset: a,
+                address: b,
+                size: c,
+            },
+            _ => {
+                let status = match Status::from_number(kind) {
+                    Some(status @ (Status::Stopped | Status::Ended | Status::Failed)) => status,
+                    _ => return None,
+                };
+                Self::Status {
+                    status,
+                    fault: first,
+                    waits: second,
+                }
+            }
+        })
+    }
+}
+
+impl Status {
+    /// The status with this number.
+    pub const fn from_number(number: u64) -> Option<Self> {
+        match number {
+            0 => Some(Self::Idle),
+            1 => Some(Self::Runs),
+            2 => Some(Self::Stopped),
+            3 => Some(Self::Ended),
+            4 => Some(Self::Failed),
+            _ => None,
+        }
+    }
+}
+
 /// Where a stream comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u64)]
@@ -126,4 +268,42 @@ pub enum Input {
     Asked = 0,
     /// Another accelerator, or a program, writes it into the module's memory.
     Pushed = 1,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_come_back() {
+        let all = [
+            Notice::Status {
+                status: Status::Stopped,
+                fault: 0,
+                waits: 1 << ANSWERS,
+            },
+            Notice::Message {
+                endpoint: OUTPUT_REQUESTS,
+                label: 3,
+                words: [1, 2, u64::MAX],
+            },
+            Notice::Answer {
+                slot: 1,
+                words: [0, 64, 128],
+            },
+            Notice::Data {
+                endpoint: OUTPUT_DATA,
+                is_write: true,
+                offset: 64,
+                address: 128,
+                size: 256,
+            },
+        ];
+        for notice in all {
+            assert_eq!(Notice::from_words(notice.words()), Some(notice));
+        }
+        for kind in [0, 1, 5, 15, 19, u64::MAX] {
+            assert_eq!(Notice::from_words([kind, 0, 0, 0, 0, 0]), None);
+        }
+    }
 }

@@ -60,6 +60,8 @@ pub struct MemoryEndpoint {
     pub address: u64,
     /// Bytes of the range.
     pub size: u64,
+    /// The activity that has to be current there, because the memory has its data; 0: any.
+    pub receiver: u16,
 }
 
 /// An endpoint of the root's unit reaches the registers of the unit of a tile, and of an accelerator there.
@@ -110,7 +112,7 @@ impl Endpoint {
                     | (e.can_read as u64) << 4
                     | (e.can_write as u64) << 5
                     | (e.activity as u64) << 16,
-                e.tile as u64,
+                e.tile as u64 | (e.receiver as u64) << 32,
                 e.address,
                 e.size,
             ],
@@ -154,6 +156,7 @@ impl Endpoint {
                 tile: second as u16,
                 address: third,
                 size: fourth,
+                receiver: (second >> 32) as u16,
             }),
             REGISTERS => Self::Registers(RegisterEndpoint {
                 activity,
@@ -268,10 +271,11 @@ mod tests {
             tile: 2,
             address: 0x1000,
             size: 0x2000,
+            receiver: 3,
         };
         assert_eq!(
             Endpoint::Memory(memory).words(),
-            [0x1_0023, 2, 0x1000, 0x2000]
+            [0x1_0023, 0x3_0000_0002, 0x1000, 0x2000]
         );
         let registers = RegisterEndpoint {
             activity: 5,

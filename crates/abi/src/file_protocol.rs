@@ -87,9 +87,14 @@ impl Request {
         }
     }
 
+    /// Its words.
+    pub const fn words(&self) -> [u64; 3] {
+        [self.operation as u64, self.first, self.second]
+    }
+
     /// As in a message.
     pub fn bytes(&self) -> [u8; REQUEST_SIZE] {
-        words([self.operation as u64, self.first, self.second])
+        words(self.words())
     }
 
     /// From a message. `None`: no operation has this number.

@@ -12,6 +12,8 @@
 //! | [`card`] | kernel calls of the card | kernel, programs of the card | kernel, programs of the card |
 //! | [`accelerator`] | registers of accelerators | root kernel, device | root kernel, device |
 //! | [`file_protocol`] | requests for pieces of files | programs, device, servers | programs, device, servers |
+//! | [`file_session`] | requests for files by their paths | programs, servers | programs, servers |
+//! | [`service`] | messages about sessions | root kernel | servers |
 //! | [`step_request`] | requests for steps over arrays | programs, device | programs, device |
 //! | [`dtu`] | registers and messages of data transfer units | firmware, device | firmware, device |
 //! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
@@ -50,10 +52,12 @@ pub mod dtu_header;
 mod dtu_message;
 mod dtu_pages;
 pub mod file_protocol;
+pub mod file_session;
 pub mod header;
 pub mod layout;
 pub mod march;
 pub mod names;
+pub mod service;
 pub mod settings;
 pub mod signature;
 pub mod step_request;

@@ -44,6 +44,8 @@ pub struct MachineTree {
     pub devices: Vec<DeviceNode>,
     /// Tiles without harts, if this one is their root.
     pub other_tiles: Vec<TileNode>,
+    /// Nanoseconds that an activity has one of them if others wait for it.
+    pub slice: u64,
 }
 
 /// Which tile of its machine firmware is on.
@@ -271,6 +273,7 @@ impl MachineTree {
         let tiles = fdt.begin_node("tiles")?;
         fdt.property_u32("#address-cells", 1)?;
         fdt.property_u32("#size-cells", 0)?;
+        fdt.property_u64("flick,slice", self.slice)?;
         for tile in &self.other_tiles {
             let node = fdt.begin_node(&format!("tile@{:x}", tile.tile))?;
             fdt.property_string("compatible", &tile.compatible)?;

@@ -137,6 +137,7 @@ fn virt(isa: &str, aclint: bool) -> MachineTree {
     MachineTree {
         place: None,
         other_tiles: vec![],
+        slice: 0,
         model: "riscv-virtio,qemu".to_owned(),
         compatible: vec!["riscv-virtio".to_owned()],
         timebase_frequency: 10_000_000,

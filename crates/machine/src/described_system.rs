@@ -416,6 +416,11 @@ impl System {
                 .chain(unit)
                 .collect(),
             other_tiles: self.other_tiles.clone(),
+            slice: self
+                .tile
+                .dtu
+                .as_ref()
+                .map_or(0, |dtu| dtu.slice / 1_000_000),
         };
         Ok(tree.to_blob()?)
     }

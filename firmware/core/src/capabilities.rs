@@ -209,10 +209,21 @@ impl<'a, T: Copy> Capabilities<'a, T> {
 
     /// Takes the next capability out of those that a revocation takes; the first one is the last that goes. It is
     /// called until it returns `None`, and whoever does so takes care of each object. Nothing may be added
-    /// meanwhile. What has no children may be revoked by itself.
+    /// meanwhile, and others may be revoked.
     pub fn revoke_next(&mut self, revocation: &mut Revocation) -> Option<T> {
-        self.entry(revocation.top)?.object?;
-        let (parent, object) = self.take_below(revocation.at)?;
+        let is_there = |place| {
+            self.entry(place)
+                .is_some_and(|entry| entry.object.is_some())
+        };
+        if !is_there(revocation.top) {
+            return None;
+        }
+        let from = match is_there(revocation.at) {
+            true => revocation.at,
+            // It was revoked by itself meanwhile.
+            false => revocation.top,
+        };
+        let (parent, object) = self.take_below(from)?;
         revocation.at = parent;
         Some(object)
     }
@@ -347,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revocation_goes_on_when_one_without_children_was_revoked_meanwhile() {
+    fn a_revocation_goes_on_when_others_were_revoked_meanwhile() {
         let mut entries = vec![Entry::FREE; 9];
         let mut table = Capabilities::with_entries(&mut entries, 9);
         let top = table.add(1, 0, None).unwrap();
@@ -361,6 +372,20 @@ mod tests {
         assert_eq!(table.revoke_next(&mut revocation), Some(0));
         assert_eq!(table.revoke_next(&mut revocation), None);
         assert_eq!(table.count(), 0);
+        // All of a branch, in which it was.
+        let top = table.add(1, 0, None).unwrap();
+        let [left, right] = [1, 2].map(|n| table.add(1, n, Some(top)).unwrap());
+        [3, 4].map(|n| table.add(1, n, Some(right)).unwrap());
+        let mut revocation = Revocation::of(top);
+        assert_eq!(table.revoke_next(&mut revocation), Some(4));
+        assert_eq!(revoke(&mut table, right), [3, 2]);
+        assert_eq!(table.revoke_next(&mut revocation), Some(1));
+        assert_eq!(table.revoke_next(&mut revocation), Some(0));
+        assert_eq!(table.revoke_next(&mut revocation), None);
+        assert_eq!(
+            (table.count(), table.find(1, table.number(left))),
+            (0, None)
+        );
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub enum Wait {
     Answer(u8),
     /// The end of this activity of an accelerator.
     #[cfg(feature = "root")]
-    Activity(u8),
+    Activity(u16),
 }
 
 /// A list of threads in the order in which they came.

@@ -230,6 +230,7 @@ impl Registers {
             tile: tile as u16,
             address: 0,
             size: 1 << 56,
+            receiver: 0,
         };
         self.set_endpoint(number, Endpoint::Memory(memory));
     }
@@ -472,6 +473,11 @@ impl Unit {
 
     /// The oldest message of an endpoint.
     pub fn fetch(&self, endpoint: u16) -> Option<Message> {
+        // A look at one register is quicker than a command.
+        #[cfg(feature = "root")]
+        if self.events() >> endpoint & 1 == 0 {
+            return None;
+        }
         self.fetch_long(endpoint)
     }
 

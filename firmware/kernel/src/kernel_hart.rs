@@ -304,7 +304,7 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
             if !rounds.is_multiple_of(ROUNDS) {
                 continue;
             }
-        } else if looks < LOOKS {
+        } else if looks < LOOKS && !is_awaited() {
             // The next call comes soon, perhaps. Until then there is time for what nobody waits for.
             if looks == 0 && HAS_CLAIMS && !kernel.claims.are_open() {
                 kernel.open_claims();
@@ -335,6 +335,12 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
     }
 }
 
+/// Does a thread wait for a message that has come? Messages are the root's calls between programs.
+#[inline(always)]
+fn is_awaited() -> bool {
+    cfg!(feature = "root") && csr_read!(mip) & UNIT != 0
+}
+
 /// Deals with what is no call: time, and the console.
 #[inline(never)]
 #[unsafe(link_section = ".text.kernel_hart")]
@@ -358,6 +364,10 @@ pub fn attend(kernel: &mut Kernel) {
     if kernel.dispatch.next_slice_end() <= now {
         kernel.dispatch.end_slices(now, &mut kernel.harts);
     }
+    #[cfg(feature = "root")]
+    if kernel.root.next_turn_end() <= now {
+        kernel.end_turns(now);
+    }
     while let Some(hart) = kernel.dispatch.unanswered(now, kernel.patience()) {
         kernel.lose(hart, "it does not save its thread");
     }
@@ -372,7 +382,10 @@ pub fn next_event(kernel: &Kernel) -> u64 {
         dispatch.next_slice_end(),
         unanswered,
     ];
-    all.into_iter().min().unwrap_or(u64::MAX)
+    let next = all.into_iter().min().unwrap_or(u64::MAX);
+    #[cfg(feature = "root")]
+    let next = next.min(kernel.root.next_turn_end());
+    next
 }
 
 /// Serves each of the callers once, in turns from the hart `first` on. Returns the hart behind the one

@@ -15,6 +15,7 @@
 
 // A program that names no files, and runs alone, is linked without these.
 #pragma weak __card_file_execute
+#pragma weak __card_server_file
 
 // The numbers of files that are the console, as bits. Its bytes go to the kernel at once: a wait
 // for input is under no lock, and a line of output is in one piece.
@@ -78,8 +79,16 @@ static int64_t console_alone(uint32_t operation, uint64_t number, char *out) {
   return -EINVAL;
 }
 
+static bool is_of_server(uint32_t operation, const uint64_t *arguments, const char *path) {
+  if (!__card_server_file || operation == FILE_PIPE)
+    return false;
+  return operation_has_path(operation) ? __card_is_server_path(path) : arguments[0] >= MOST_FILES;
+}
+
 // The library's lock is for a moment only: no call here waits for anything.
 int64_t __card_file_call(uint32_t operation, const uint64_t *arguments, struct file_bytes bytes) {
+  if (is_of_server(operation, arguments, bytes.in))
+    return __card_server_file(operation, arguments, bytes);
   if (!card_has_servers()) {
     if (!__card_file_execute)
       return console_alone(operation, arguments[0], bytes.out);
@@ -108,8 +117,8 @@ static int64_t wait_for(int number, bool writes, size_t size) {
 }
 
 // What one call takes: the servers have a window for data.
-static size_t piece_of(size_t size) {
-  return card_has_servers() && size > WINDOW_SIZE ? WINDOW_SIZE : size;
+static size_t piece_of(int number, size_t size) {
+  return card_has_servers() && number < MOST_FILES && size > WINDOW_SIZE ? WINDOW_SIZE : size;
 }
 
 // Moves bytes by one call, at the position of the file or at an offset.
@@ -149,7 +158,7 @@ static int64_t write_at(int number, const char *buffer, size_t size, off_t offse
 static ssize_t read_all(read_piece *piece, int number, char *buffer, size_t size, off_t offset) {
   size_t done = 0;
   for (;;) {
-    int64_t got = piece(number, buffer + done, piece_of(size - done), offset + done);
+    int64_t got = piece(number, buffer + done, piece_of(number, size - done), offset + done);
     if (got < 0 && !done)
       return card_result(got);
     done += got > 0 ? got : 0;
@@ -163,7 +172,7 @@ static ssize_t write_all(write_piece *piece, int number, const char *buffer, siz
                          off_t offset) {
   size_t done = 0;
   do {
-    int64_t put = piece(number, buffer + done, piece_of(size - done), offset + done);
+    int64_t put = piece(number, buffer + done, piece_of(number, size - done), offset + done);
     if (put < 0 && !done)
       return card_result(put);
     if (put <= 0)
@@ -202,9 +211,16 @@ int ftruncate(int number, off_t size) {
   return card_result(CALL(FILE_RESIZE, NO_BYTES, number, size));
 }
 
+int fsync(int number) {
+  return number < MOST_FILES ? 0 : card_result(CALL(FILE_COMMIT, NO_BYTES, number));
+}
+
 int __card_describe_file(const struct card_file_about *from, struct stat *about) {
-  *about = (struct stat){
-      .st_mode = from->mode, .st_nlink = 1, .st_size = from->size, .st_blksize = FLICK_PAGE};
+  *about = (struct stat){.st_mode = from->mode,
+                         .st_nlink = from->links ? from->links : 1,
+                         .st_ino = from->number,
+                         .st_size = from->size,
+                         .st_blksize = FLICK_PAGE};
   return 0;
 }
 

@@ -1,7 +1,9 @@
 // Between the calls of POSIX for files and what executes them.
 #pragma once
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "server_protocol.h"
 
@@ -27,6 +29,32 @@ static inline int64_t card_result(int64_t result) {
   errno = -result;
   return -1;
 }
+
+// Files of servers on the root's tile have names below this one, and numbers behind MOST_FILES.
+#define SERVER_FILES "/srv/"
+
+static inline bool __card_is_server_path(const char *path) {
+  return !strncmp(path, SERVER_FILES, strlen(SERVER_FILES));
+}
+
+static inline bool operation_has_path(uint32_t operation) {
+  switch (operation) {
+  case FILE_OPEN:
+  case FILE_ABOUT:
+  case FILE_REMOVE:
+  case FILE_REMOVE_DIRECTORY:
+  case FILE_MAKE_DIRECTORY:
+  case FILE_RENAME:
+  case FILE_LINK:
+  case FILE_LIST:
+    return true;
+  }
+  return false;
+}
+
+// What executes them, if the program is linked with it. Results are as of __card_file_call.
+int64_t __card_server_file(uint32_t operation, const uint64_t *arguments, struct file_bytes bytes);
+void __card_end_server_files(void);
 
 struct stat;
 int __card_describe_file(const struct card_file_about *from, struct stat *about);

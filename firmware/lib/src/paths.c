@@ -16,6 +16,10 @@
 int64_t (*const __card_execute_files)(struct file_table *, uint32_t, const uint64_t *, const char *,
                                       char *) = __card_file_execute;
 
+// And with files of servers.
+int64_t (*const __card_execute_server_files)(uint32_t, const uint64_t *,
+                                             struct file_bytes) = __card_server_file;
+
 // 0 if the name is one.
 static int path_bytes(const char *path, struct file_bytes *bytes) {
   bytes->in = path;
@@ -59,7 +63,7 @@ int mkdir(const char *path, mode_t mode) {
   return path_call(FILE_MAKE_DIRECTORY, path, 0, NULL, 0);
 }
 
-int rename(const char *from, const char *to) {
+static int two_paths_call(uint32_t operation, const char *from, const char *to) {
   size_t first = strlen(from) + 1, second = strlen(to) + 1;
   if (first > PATH_SIZE || second > PATH_SIZE)
     return card_result(-ENAMETOOLONG);
@@ -67,8 +71,15 @@ int rename(const char *from, const char *to) {
   memcpy(both, from, first);
   memcpy(both + first, to, second);
   struct file_bytes bytes = {.in = both, .in_size = first + second};
-  return card_result(CALL(FILE_RENAME, bytes, 0));
+  // Neither of them is a file of a server, or both.
+  if (__card_is_server_path(from) != __card_is_server_path(to))
+    return card_result(-EXDEV);
+  return card_result(CALL(operation, bytes, 0));
 }
+
+int rename(const char *from, const char *to) { return two_paths_call(FILE_RENAME, from, to); }
+// Files of servers alone have several names.
+int link(const char *from, const char *to) { return two_paths_call(FILE_LINK, from, to); }
 
 char *getcwd(char *buffer, size_t size) {
   if (!buffer && !(buffer = malloc(size ? size : 2)))

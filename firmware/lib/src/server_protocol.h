@@ -32,6 +32,9 @@ enum card_operation {
   FILE_DUPLICATE,
   FILE_FLAGS,
   FILE_PIPE,
+  FILE_LINK,
+  // Others see what was written.
+  FILE_COMMIT,
   // A wait until a pipe or the console is not empty, or has room.
   FILE_WAIT,
   NAME_REGISTER,
@@ -71,8 +74,8 @@ _Static_assert(sizeof(struct card_reply) == 120, "a mailbox's message");
 
 // What FILE_ABOUT and FILE_ABOUT_OPEN write.
 struct card_file_about {
-  uint32_t mode, unused;
-  uint64_t size;
+  uint32_t mode, links;
+  uint64_t size, number;
 };
 
 // In front of the texts of a PROCESS_SPAWN: the program's file, a text for each action, arguments,

@@ -55,7 +55,12 @@ __attribute__((noreturn)) void __card_start(const struct flick_program_start *st
   exit(main(argc, argv, environ));
 }
 
+// A program without files of servers is linked without it.
+#pragma weak __card_end_server_files
+
 void _exit(int status) {
+  if (__card_end_server_files)
+    __card_end_server_files();
   flick_process_end(0, status & 0xff);
   for (;;)
     flick_thread_yield();

@@ -156,15 +156,13 @@ int main(void) {
   // An accelerator that has not stopped can be had again. One that has is an error, and no wait.
   const char *const names[] = {"fft", "mul", "ifft"};
   for (int n = 0; n < 3; n++) {
-    int64_t again;
-    uint64_t until = after_ms(20);
-    do
-      again = DO(flick_activity_create(tile_of(names[n], 0)));
-    while (again == -FLICK_EBUSY && flick_time() < until);
-    printf(", %s %s", names[n],
-           again > 0             ? "is free"
-           : again == -FLICK_EIO ? "is dead"
-                                 : "IS LOST");
+    uint64_t fault = 0;
+    int64_t again = DO(flick_activity_create(tile_of(names[n], 0)));
+    DO(flick_activity_start(again, FLICK_INPUT_PUSHED));
+    int64_t status = flick_activity_wait(again, after_ms(20), &fault);
+    int is_free = again > 0 && status == -FLICK_ETIMEDOUT;
+    int is_dead = status == FLICK_STATUS_FAILED && fault == FLICK_EIO;
+    printf(", %s %s", names[n], is_free ? "is free" : is_dead ? "is dead" : "IS LOST");
   }
   if (longest > flick_program.frequency / 1000 * 50)
     printf(", A CALL OF %lu us", (unsigned long)(longest * 1000000 / flick_program.frequency));

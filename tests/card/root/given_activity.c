@@ -22,7 +22,6 @@ int main(void) {
   expect(flick_capability_give(activity, child), 1, "it is given");
   expect(flick_process_end(child, 0), 1, "the process ends");
   expect(flick_process_wait(child, FLICK_FOR_EVER, &status), 1, "its end");
-  expect(flick_activity_create(fft), 0, "another activity beside it");
   expect(flick_activity_memory(activity), 1, "its memory");
   expect(flick_activity_start(activity, FLICK_INPUT_PUSHED), 1, "its start");
   child = expect(flick_process_create(), 1, "a second process");

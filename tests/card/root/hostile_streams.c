@@ -334,7 +334,8 @@ int main(int argc, char **argv) {
   serve(0, BLOCK, 0, LOCAL);
   printf("endless logic: %ld", (long)flick_activity_wait(of, soon(), &fault));
   printf(", %ld", (long)flick_capability_revoke(of));
-  printf(", %ld\n", (long)flick_activity_create(tile_of("obeys")));
+  of = stream("obeys", from, to);
+  printf(", %ld\n", (long)flick_activity_wait(of, soon(), &fault));
   look_at_neighbour(from, to);
   look_at_others("endless logic", 0);
   printf("checks that fail: %d\n", wrong);

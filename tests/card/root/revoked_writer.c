@@ -33,13 +33,9 @@ static int count(uint64_t memory) {
   return found;
 }
 
-// Lets the accelerator write to the memory, and returns when some of it is there.
-static uint64_t write_to(uint64_t gate, uint64_t from, uint64_t to) {
-  int64_t writer;
-  do
-    writer = flick_activity_create(tile_of("copy"));
-  while (writer == -FLICK_EBUSY || writer == -FLICK_EIO);
-  good(writer, "activity_create");
+// An accelerator that asks for input, and answers it. -1: its tile does not answer.
+static int64_t begin(uint64_t gate, uint64_t from, uint64_t to) {
+  uint64_t writer = good(flick_activity_create(tile_of("copy")), "activity_create");
   uint64_t sender = good(flick_gate_sender(gate, 1, 2), "gate_sender");
   good(flick_activity_endpoint(writer, FLICK_INPUT_REQUESTS, sender), "activity_endpoint");
   good(flick_activity_endpoint(writer, FLICK_OUTPUT_REQUESTS, sender), "activity_endpoint");
@@ -48,10 +44,23 @@ static uint64_t write_to(uint64_t gate, uint64_t from, uint64_t to) {
   good(flick_activity_start(writer, FLICK_INPUT_ASKED), "activity_start");
   for (int n = 0; n < 2; n++) {
     uint64_t request[15], label, answer[3] = {0, 0, BLOCK};
-    int64_t taken = flick_gate_receive(gate, (uint64_t)request, FLICK_FOR_EVER, &label);
-    good(taken, "gate_receive");
+    uint64_t until = flick_time() + flick_program.frequency / 100;
+    int64_t taken = flick_gate_receive(gate, (uint64_t)request, until, &label);
+    if (taken < 0) {
+      good(flick_capability_revoke(writer), "capability_revoke");
+      return -1;
+    }
     good(flick_gate_answer(gate, taken & 0xff, (uint64_t)answer, sizeof answer), "gate_answer");
   }
+  return writer;
+}
+
+// Lets the accelerator write to the memory, and returns when some of it is there.
+static uint64_t write_to(uint64_t gate, uint64_t from, uint64_t to) {
+  int64_t writer;
+  do
+    writer = begin(gate, from, to);
+  while (writer < 0);
   while (count(to) == 0)
     ;
   return writer;

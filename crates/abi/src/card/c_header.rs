@@ -3,6 +3,8 @@ use core::fmt::{self, Write};
 
 use crate::accelerator::{self, Input, Status};
 use crate::file_protocol::Operation;
+use crate::file_session::{self, Failure};
+use crate::service;
 
 use super::{CallPage, Error, ExceptionRecord, ProgramStart, ThreadState, hint, pages, rights};
 
@@ -101,6 +103,33 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("FILE_COMMIT", Operation::Commit as u64),
         ("FILE_NEXT_INOUT", Operation::NextInOut as u64),
         ("FILE_END", Operation::End as u64),
+        ("SERVICE_OPEN", service::OPEN),
+        ("SERVICE_CLOSE", service::CLOSE),
+        ("NO_SLOT", service::NO_SLOT),
+        ("FILES_PAGE", file_session::PAGE_SIZE),
+        ("FILES_BEGIN", file_session::Operation::Begin as u64),
+        ("FILES_OPEN", file_session::Operation::Open as u64),
+        ("FILES_CLOSE", file_session::Operation::Close as u64),
+        ("FILES_ABOUT", file_session::Operation::About as u64),
+        (
+            "FILES_MAKE_DIRECTORY",
+            file_session::Operation::MakeDirectory as u64,
+        ),
+        (
+            "FILES_REMOVE_DIRECTORY",
+            file_session::Operation::RemoveDirectory as u64,
+        ),
+        ("FILES_LINK", file_session::Operation::Link as u64),
+        ("FILES_UNLINK", file_session::Operation::Unlink as u64),
+        ("FILES_RENAME", file_session::Operation::Rename as u64),
+        ("FILES_LIST", file_session::Operation::List as u64),
+        ("FILES_RESIZE", file_session::Operation::Resize as u64),
+        ("FILES_PIPE", file_session::Operation::Pipe as u64),
+        ("FILES_KIND_PIPE", file_session::kind::PIPE),
+        ("FILES_CREATE", file_session::flags::CREATE),
+        ("FILES_EXCLUSIVE", file_session::flags::EXCLUSIVE),
+        ("FILES_TRUNCATE", file_session::flags::TRUNCATE),
+        ("FILES_APPEND", file_session::flags::APPEND),
     ] {
         writeln!(out, "#define FLICK_{name} {value}u")?;
     }
@@ -113,13 +142,17 @@ fn errors(out: &mut impl Write) -> fmt::Result {
     for &error in Error::ALL {
         writeln!(out, "#define FLICK_{} {}", error.c_name(), error as i64)?;
     }
+    writeln!(out, "\n/* Further errors, of servers. */")?;
+    for &(failure, name) in Failure::OTHERS {
+        writeln!(out, "#define FLICK_{name} {}", failure as u64)?;
+    }
     writeln!(
         out,
         "\n/* The value of errno for a call's result; 0: the call has succeeded. */\n\
          static inline int flick_errno(int64_t result) {{\n  switch (result) {{"
     )?;
-    for &error in Error::ALL {
-        let name = error.c_name();
+    let others = Failure::OTHERS.iter().map(|&(_, name)| name);
+    for name in Error::ALL.iter().map(|error| error.c_name()).chain(others) {
         writeln!(out, "  case -FLICK_{name}:\n    return {name};")?;
     }
     writeln!(out, "  }}\n  return 0;\n}}")

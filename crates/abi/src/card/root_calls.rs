@@ -12,7 +12,7 @@ calls! {
         NoCall: "the kernel is no root";
         "Finds a tile without harts: one whose accelerator computes what has this name, or one of memory."
     TileMemory = 81, "tile_memory", Kernel;
-        "tile": "a tile of memory", "size": "bytes, up to 16 MiB";
+        "tile": "a tile of memory", "size": "bytes, up to 1 GiB";
         "a capability";
         NotFound: "there is no such tile", Invalid: "the size", NoMemory: "its memory is used up, or there is \
         no place for a capability", NoCall: "the kernel is no root";
@@ -86,9 +86,9 @@ calls! {
         "Sends a message and waits for its answer."
     ActivityCreate = 92, "activity_create", Kernel;
         "tile": "of an accelerator"; "a capability";
-        NotFound: "there is no such tile", Busy: "it has an activity, or the last one has not come to its next step", NoMemory: "there is no place for an activity",
+        NotFound: "there is no such tile", NoMemory: "there is no place for an activity, or no memory for what it has",
         NoCall: "the kernel is no root";
-        "Makes an activity of an accelerator. It ends when the capability is revoked."
+        "Makes an activity of an accelerator. It ends when the capability is revoked. Activities of a tile take turns."
     ActivityEndpoint = 93, "activity_endpoint", Kernel;
         "activity": "a capability", "endpoint": "the accelerator's", "capability": "to send, or of memory";
         "0";
@@ -117,6 +117,57 @@ calls! {
         NotFound: "the caller's process has no such capability, or it was revoked", Invalid: "it is not of an activity",
         TimedOut: "it has not ended in time", NoCall: "the kernel is no root";
         "Waits for the end of an accelerator's activity."
+    ServiceCreate = 98, "service_create", Kernel;
+        "gate": "of the caller's process", "name": "the address of a name", "size": "its bytes, up to 32",
+        "label": "of the kernel's messages";
+        "a capability";
+        NotFound: "the caller's process has no such gate", Invalid: "it is not of a gate, or the name",
+        Exists: "there is a service of this name", BadAddress: "the caller cannot load the name",
+        NoMemory: "the process has 4 services, or there is no place for one", NoCall: "the kernel is no root";
+        "Gives a gate a name, by which others open sessions. The kernel's messages come to the gate: one \
+         to open a session, with 1, the session, and the client's argument, whose answer is 0 or an error, \
+         and the label of the client's messages. And one when a session is over, with 2, its number and \
+         its label, which takes no answer and has the slot 0xff."
+    SessionOpen = 99, "session_open", Kernel;
+        "name": "the address of a name", "size": "its bytes, up to 32", "argument": "what the server gets",
+        "until": "a value of `time`";
+        "a capability";
+        NotFound: "there is no service of this name, or the server says so", Invalid: "the name", BadAddress: "the caller cannot load the name",
+        Again: "as of `gate_call`", NoMemory: "the caller has 8 sessions, or there is no place for one",
+        Dead: "the server is gone", TimedOut: "it has not answered in time", NoCall: "the kernel is no root";
+        "Opens a session, by which `gate_call` sends messages to the server. The server may refuse with any error."
+    SessionGive = 100, "session_give", Kernel;
+        "session": "a capability of the server", "capability": "of the caller's process";
+        "the number of the client's capability";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of a session, or cannot be given away",
+        NoAccess: "the client waits for no answer, or has got 4 capabilities", NoMemory: "there is no place for a capability",
+        NoCall: "the kernel is no root";
+        "Makes a capability of the same right for the client of a session, which waits for an answer by \
+         `gate_call`. So a client gets no capabilities that it has not asked for."
+    ViewCreate = 101, "view_create", Kernel;
+        "memory": "a capability"; "a capability";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of memory",
+        NoMemory: "the process has 64 views, or there is no place for one", NoCall: "the kernel is no root";
+        "Makes a view of memory. It is memory to those that it is given to, and an endpoint of an activity can \
+         be set up by it. It shows nothing at first."
+    ViewSet = 102, "view_set", Kernel;
+        "view": "that the caller's process has made", "offset": "in its memory", "size": "bytes", "rights": "1 to read, 2 to write, 3";
+        "0";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of a view, or the range is not in its memory",
+        NotPermitted: "another one has made it, or the memory has not these rights", Failed: "the tile of its endpoint does not answer",
+        NoCall: "the kernel is no root";
+        "Says what a view shows from now on, to all who have it."
+    ActivityState = 110, "activity_state", Kernel;
+        "activity": "a capability";
+        "0: it has not begun, 1: it waits for its turn, 2: it has its turn, 3: it waits for a message, 4: it is over; \
+        its blocks";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity",
+        Failed: "the tile does not answer", NoCall: "the kernel is no root";
+        "Says what an activity does, and how many blocks its logic has computed."
+    AcceleratorTurns = 111, "accelerator_turns", Kernel;
+        ; "turns; messages and data that were forwarded";
+        NoCall: "the kernel is no root";
+        "Says how often accelerators got another activity, and what the kernel took for activities without a turn."
 }
 
 #[cfg(test)]

@@ -47,6 +47,8 @@ const FIRST_BUFFER: u64 = accelerator::ANSWERS_BUFFER;
 /// The token of the end of a computation, and that of another try. They are none of the unit's.
 const COMPUTED: u32 = 1 << 16;
 const AGAIN: u32 = COMPUTED + 1;
+/// That of the time at which a module that waits stops by itself.
+const YIELDS: u32 = COMPUTED + 2;
 /// Cycles until a command is made again that something was in the way of.
 const PAUSE: u64 = 1000;
 
@@ -65,6 +67,30 @@ pub struct AcceleratorDescription {
     pub has_two_buffers: bool,
 }
 
+/// A command for an activity that is suspended, which the root makes in the module's place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+enum Forward {
+    /// There is none.
+    #[default]
+    None,
+    /// The root is to be told.
+    Tells,
+    /// The root has been told, and has not taken note.
+    Waits,
+}
+
+/// What the root says of a command that it was told about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+enum Said {
+    /// It has made the command.
+    #[default]
+    Done,
+    /// The module makes it itself.
+    Again,
+    /// Nobody can make it.
+    Refused,
+}
+
 /// What can change besides the unit and the memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct State {
@@ -74,8 +100,16 @@ struct State {
     fault: u8,
     /// A kernel wants the module to stop.
     stops: bool,
-    /// The number of the status with which the activity ends, when the root has been told; or 0.
+    /// The number of the status that the module gets when the root has been told; or 0.
     ends: u8,
+    /// What the root does in the module's place.
+    forwards: Forward,
+    /// What the root has said of the command, if it did not make it.
+    said: Said,
+    /// Cycles that it waits for a message until it stops by itself.
+    yields: u64,
+    /// When it began to wait for a message.
+    waits_since: Option<Time>,
     stream: Stream,
     step: module::Step,
     /// The logic computes.
@@ -134,7 +168,7 @@ impl State {
             _ if is(Status::Ended) => ModuleState::Ended,
             _ if is(Status::Failed) => ModuleState::Failed,
             _ if is(Status::Idle) => ModuleState::Idle,
-            _ if self.ends != 0 => ModuleState::Asks,
+            _ if self.ends != 0 || self.forwards != Forward::None => ModuleState::Asks,
             module::Step::Begins => self.stream.phase.state(false),
             module::Step::Pauses | module::Step::Keeps(..) => self.stream.phase.waits(),
             module::Step::Runs | module::Step::Fetches | module::Step::Acknowledges(..) => {
@@ -154,6 +188,7 @@ impl State {
             accelerator::INPUT => self.is_pushed.into(),
             accelerator::FAULT => self.fault.into(),
             accelerator::BLOCKS => self.stream.blocks,
+            accelerator::YIELD => self.yields,
             _ => context_word(offset).map_or(0, |word| self.stream.words()[word]),
         }
     }
@@ -167,6 +202,7 @@ impl State {
                     *self = Self {
                         status: Status::Runs as u8,
                         is_pushed: self.is_pushed,
+                        yields: self.yields,
                         work: self.work,
                         ..Self::default()
                     };
@@ -175,9 +211,16 @@ impl State {
                 Some(Control::Continue) if !runs => {
                     (self.status, self.stops) = (Status::Runs as u8, false);
                     (self.step, self.computes) = (module::Step::default(), false);
+                    (self.forwards, self.said) = (Forward::None, Said::Done);
+                    (self.fault, self.waits_since) = (0, None);
+                }
+                Some(Control::Again) if self.forwards != Forward::None => self.said = Said::Again,
+                Some(Control::Refused) if self.forwards != Forward::None => {
+                    self.said = Said::Refused;
                 }
                 _ => {}
             },
+            accelerator::YIELD => self.yields = value,
             accelerator::INPUT if !runs => self.is_pushed = value & 1 != 0,
             _ if runs => {}
             _ => {
@@ -244,6 +287,7 @@ impl Device for AcceleratorTile {
         match token {
             COMPUTED => self.has_computed(around),
             AGAIN => self.tries_again(around),
+            YIELDS => self.go_on(around),
             _ => self.with_unit(around, |unit, inside| unit.event(token, inside)),
         }
     }
@@ -266,13 +310,12 @@ impl Device for AcceleratorTile {
 
     fn load(&mut self, state: &[u8]) -> Result<(), BadState> {
         const DEVICE: &str = "accelerator";
-        let memory = self.description.memory;
         self.module.load(DEVICE, state, |state| {
-            let ends = [0, Status::Ended as u8, Status::Failed as u8];
-            let is_known = state.status <= Status::Failed as u8 && ends.contains(&state.ends);
-            check_state(DEVICE, is_known, "a status that it does not have")?;
-            let fits = state.is_possible(memory);
-            check_state(DEVICE, fits, "its buffers are of another tile")
+            let ends = [Status::Stopped, Status::Ended, Status::Failed].map(|status| status as u8);
+            let is_known = state.status <= Status::Failed as u8
+                && (state.ends == 0 || ends.contains(&state.ends));
+            // The words of its stream may be any: a kernel writes them.
+            check_state(DEVICE, is_known, "a status that it does not have")
         })
     }
 }

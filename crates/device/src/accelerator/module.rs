@@ -1,6 +1,6 @@
 //! The steps of the module: commands for the unit, and messages.
 use flick_abi::accelerator::{
-    ANSWERS, ANSWERS_BUFFER, INPUT_DATA, INPUT_REQUESTS, LOG2_SLOT, OUTGOING, OUTPUT_DATA,
+    ANSWERS, ANSWERS_BUFFER, INPUT_DATA, INPUT_REQUESTS, LOG2_SLOT, Notice, OUTGOING, OUTPUT_DATA,
     OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, ROOT, Status,
 };
 use flick_abi::card;
@@ -9,7 +9,7 @@ use flick_abi::file_protocol::{ANSWER_SIZE, Answer, Operation, REQUEST_SIZE, Req
 use serde::{Deserialize, Serialize};
 
 use super::stream::{PendingAnswer, Phase, Piece};
-use super::{AGAIN, AcceleratorTile, PAUSE, State, cycles};
+use super::{AGAIN, AcceleratorTile, Forward, PAUSE, Said, YIELDS, cycles};
 use crate::device::Surroundings;
 
 /// The label and the words of an answer, and its slot.
@@ -33,19 +33,14 @@ pub(super) enum Step {
     Pauses,
 }
 
-impl State {
-    /// Whether a saved state can be that of a tile with so much local memory.
-    pub(super) fn is_possible(&self, memory: u64) -> bool {
-        let stream = &self.stream;
-        let sizes = [stream.filled, stream.computed, stream.written];
-        sizes.iter().all(|&size| size <= memory) && stream.granted <= memory
-    }
-}
-
 impl AcceleratorTile {
     /// Goes on until the module waits for a command, a message or time.
     pub(super) fn go_on(&mut self, around: &mut dyn Surroundings) {
         self.take_steps(around);
+        if self.has_waited(around) {
+            self.module.state.stops = true;
+            self.take_steps(around);
+        }
         let doing = self.module.state.doing();
         if self.module.state.work.does(doing, around.now()) {
             around.enter_state(doing.name());
@@ -57,14 +52,22 @@ impl AcceleratorTile {
             let goes_on = match self.module.state.step {
                 Step::Pauses | Step::Keeps(..) => false,
                 Step::Begins if self.module.state.ends != 0 => {
-                    self.tell(around);
+                    self.tell_status(around);
                     true
                 }
+                Step::Begins if self.module.state.forwards == Forward::Tells => {
+                    self.ask_root(around);
+                    true
+                }
+                Step::Begins if self.module.state.forwards == Forward::Waits => {
+                    self.root_has_done_it(around)
+                }
                 Step::Begins if self.module.state.stops && self.can_stop() => {
-                    if !self.module.state.computes {
+                    let can_stop = !self.module.state.computes;
+                    if can_stop {
                         self.end_with(Status::Stopped);
                     }
-                    false
+                    can_stop
                 }
                 Step::Begins => self.begin(around),
                 Step::Runs | Step::Fetches | Step::Acknowledges(..) => self.outcome(around),
@@ -93,26 +96,135 @@ impl AcceleratorTile {
 
     fn end_with(&mut self, status: Status) {
         self.module.state.computes = false;
-        match status {
-            // The root learns of it first.
-            Status::Ended | Status::Failed => self.module.state.ends = status as u8,
-            _ => self.module.state.status = status as u8,
-        }
+        // The root learns of it first.
+        self.module.state.ends = status as u8;
         self.module.state.step = Step::Begins;
     }
 
-    /// Tells the root that the activity ends.
-    fn tell(&mut self, around: &mut dyn Surroundings) {
-        let notice = [
-            self.module.state.ends.into(),
-            self.module.state.fault.into(),
-        ]
-        .map(u64::to_le_bytes);
+    fn tell(&mut self, notice: Notice, around: &mut dyn Surroundings) {
+        let words = notice.words().map(u64::to_le_bytes);
         self.send(
             CommandWord::new(Command::Send, ROOT),
-            notice.as_flattened(),
+            words.as_flattened(),
             around,
         );
+    }
+
+    /// Tells the root that the module is stopped, or that the activity ends.
+    fn tell_status(&mut self, around: &mut dyn Surroundings) {
+        let state = &self.module.state;
+        let status = Status::from_number(state.ends.into()).unwrap_or(Status::Failed);
+        let fault = state.fault.into();
+        let waits = state.stream.waits_for(self.description.has_two_buffers);
+        self.tell(
+            Notice::Status {
+                status,
+                fault,
+                waits,
+            },
+            around,
+        );
+    }
+
+    /// Whether there is a root that the module tells what happens.
+    fn has_root(&mut self, around: &mut dyn Surroundings) -> bool {
+        self.unit(around).get(dtu::endpoint_word(ROOT, 0)) != 0
+    }
+
+    /// The command of the phase is for an activity that is suspended: the root makes it.
+    fn ask_root(&mut self, around: &mut dyn Surroundings) {
+        let (buffer, output) = (self.buffer(), self.output());
+        let stream = self.module.state.stream;
+        let asks = |endpoint, operation| {
+            let request = match operation {
+                Operation::Commit => Request {
+                    first: stream.output.size.saturating_sub(stream.output.left),
+                    ..Request::new(operation)
+                },
+                _ => Request::new(operation),
+            };
+            Some(Notice::Message {
+                endpoint,
+                label: operation as u64,
+                words: request.words(),
+            })
+        };
+        let notice = match stream.phase {
+            Phase::AskInput => asks(INPUT_REQUESTS, Operation::NextIn),
+            Phase::AskOutput => asks(OUTPUT_REQUESTS, Operation::NextOut),
+            Phase::Commit => asks(OUTPUT_REQUESTS, Operation::Commit),
+            Phase::End => asks(OUTPUT_REQUESTS, Operation::End),
+            Phase::Read => Some(Notice::Data {
+                endpoint: INPUT_DATA,
+                is_write: false,
+                offset: stream.input.offset,
+                address: buffer.wrapping_add(stream.filled),
+                size: stream.readable(self.description.block),
+            }),
+            Phase::Write => Some(Notice::Data {
+                endpoint: OUTPUT_DATA,
+                is_write: true,
+                offset: stream.output.offset,
+                address: output,
+                size: stream.writable(),
+            }),
+            Phase::Grant => self.granted().map(|(slot, answer)| Notice::Answer {
+                slot,
+                words: [answer.error, answer.offset, answer.length],
+            }),
+            _ => None,
+        };
+        match notice {
+            Some(notice) => self.tell(notice, around),
+            None => self.fail(Error::Gone as u64),
+        }
+    }
+
+    /// Goes on when the root has taken note: the credit of what it was told is back then. False: it has not.
+    fn root_has_done_it(&mut self, around: &mut dyn Surroundings) -> bool {
+        if self.unit(around).get(dtu::endpoint_word(ROOT, 3)) & 0xffff == 0 {
+            return false;
+        }
+        let state = &mut self.module.state;
+        state.forwards = Forward::None;
+        match (
+            std::mem::take(&mut state.said),
+            state.stream.phase,
+            state.stream.pending,
+        ) {
+            (Said::Again, ..) => {}
+            (Said::Refused, ..) => self.fail(Error::Gone as u64),
+            // The root has answered the message, and its slot is free now.
+            (Said::Done, Phase::Grant, Some(slot)) => {
+                state.step = Step::Runs;
+                let word = CommandWord::new(Command::Acknowledge, REQUESTS).with_slot(slot);
+                self.unit(around).command(word);
+            }
+            _ => self.has_run(around),
+        }
+        true
+    }
+
+    /// Whether it has waited for a message so long that others may have the tile.
+    fn has_waited(&mut self, around: &mut dyn Surroundings) -> bool {
+        let two = self.description.has_two_buffers;
+        let state = &mut self.module.state;
+        let waits = state.status == Status::Runs as u8
+            && state.step == Step::Begins
+            && !state.computes
+            && (state.ends, state.forwards) == (0, Forward::None)
+            && state.stream.waits_for(two) != 0;
+        if !waits {
+            state.waits_since = None;
+            return false;
+        }
+        let since = *state.waits_since.get_or_insert(around.now());
+        if state.yields == 0 {
+            return false;
+        }
+        let until = since.saturating_add(cycles(state.yields, self.description.cycle));
+        around.schedule(YIELDS, until);
+        until <= around.now()
     }
 
     pub(super) fn fail(&mut self, error: u64) {
@@ -202,17 +314,22 @@ impl AcceleratorTile {
 
     /// Answers who writes into the local memory.
     fn grant(&mut self, around: &mut dyn Surroundings) {
-        let block = self.description.block;
-        let buffer = self.buffer();
-        let stream = &mut self.module.state.stream;
-        let Some(slot) = stream.pending else {
+        let Some((slot, answer)) = self.granted() else {
             return self.go_to(Phase::Request);
         };
-        let free = block.saturating_sub(stream.filled);
+        self.module.state.stream.granted = answer.length;
+        let word = CommandWord::new(Command::Reply, REQUESTS).with_slot(slot);
+        self.send(word, &answer.bytes(), around);
+    }
+
+    /// The answer to who writes into the local memory, and the slot of its request.
+    fn granted(&self) -> Option<(u8, Answer)> {
+        let stream = &self.module.state.stream;
+        let free = self.description.block.saturating_sub(stream.filled);
         let answer = match stream.answer {
             PendingAnswer::Grant => Answer {
                 error: 0,
-                offset: buffer.wrapping_add(stream.filled),
+                offset: self.buffer().wrapping_add(stream.filled),
                 length: free,
             },
             PendingAnswer::Done => Answer::default(),
@@ -221,9 +338,7 @@ impl AcceleratorTile {
                 ..Answer::default()
             },
         };
-        stream.granted = answer.length;
-        let word = CommandWord::new(Command::Reply, REQUESTS).with_slot(slot);
-        self.send(word, &answer.bytes(), around);
+        Some((stream.pending?, answer))
     }
 
     /// Sends a request to a server.
@@ -290,6 +405,7 @@ impl AcceleratorTile {
         let Some(result) = self.unit(around).outcome() else {
             return false;
         };
+        self.module.state.waits_since = None;
         match (self.module.state.step, result) {
             // The answer was fetched: it does not come again.
             (Step::Acknowledges(fetched), Err(Error::Aborted)) => {
@@ -305,6 +421,15 @@ impl AcceleratorTile {
                 let sent = &mut self.module.state.work.sent;
                 *sent = sent.saturating_add(told.is_ok().into());
                 self.module.state.status = core::mem::take(&mut self.module.state.ends);
+            }
+            (Step::Runs, Ok(_)) if self.module.state.forwards == Forward::Tells => {
+                let state = &mut self.module.state;
+                state.work.sent = state.work.sent.saturating_add(1);
+                (state.forwards, state.step) = (Forward::Waits, Step::Begins);
+            }
+            (Step::Runs, Err(Error::Gone)) if self.has_root(around) => {
+                let state = &mut self.module.state;
+                (state.forwards, state.step) = (Forward::Tells, Step::Begins);
             }
             (Step::Runs, Err(Error::Gone)) if self.module.state.stream.phase == Phase::Grant => {
                 self.pause(around);

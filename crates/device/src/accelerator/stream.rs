@@ -1,5 +1,5 @@
 //! The state of a stream in an accelerator: where it is in its input and its output. A kernel can save it as words.
-use flick_abi::accelerator::CONTEXT_WORDS;
+use flick_abi::accelerator::{ANSWERS, CONTEXT_WORDS, REQUESTS};
 use serde::{Deserialize, Serialize};
 
 use super::work::ModuleState;
@@ -212,6 +212,22 @@ impl Stream {
         self.is_second = !self.is_second;
         self.has_other = output.is_some();
         self.other = output.unwrap_or(0);
+    }
+
+    /// The receive endpoints without whose messages the module cannot go on, a bit each.
+    pub fn waits_for(&self, has_two_buffers: bool) -> u64 {
+        let own = match self.phase {
+            Phase::Request => 1 << REQUESTS,
+            Phase::InputAnswer => 1 << ANSWERS,
+            Phase::OutputAnswer | Phase::CommitAnswer | Phase::EndAnswer => return 1 << ANSWERS,
+            _ => return 0,
+        };
+        // Output of the other buffer may be written meanwhile.
+        match has_two_buffers && self.has_other && self.other_written < self.other {
+            true if self.output.left > 0 || !self.has_asked => 0,
+            true => own | 1 << ANSWERS,
+            false => own,
+        }
     }
 
     /// What comes behind a step for output: more output, or input again if the step was early.

@@ -22,8 +22,12 @@ impl Dtu {
                 command,
                 part,
                 address,
+                receiver,
                 bytes,
-            } => self.once(from, command, part, bytes.len() as u64, |_| {
+            } => self.once(from, command, part, bytes.len() as u64, |unit| {
+                if !unit.has_data_of(receiver) {
+                    return Error::Gone;
+                }
                 let written = around.write_memory(address, &bytes);
                 written.map_or(Error::NoMemory, |()| Error::None)
             }),
@@ -31,16 +35,23 @@ impl Dtu {
                 command,
                 part,
                 address,
+                receiver,
                 size,
             } => {
                 let mut bytes = vec![0; size.min(MOST_PACKET) as usize];
-                Some(match around.read_memory(address, &mut bytes) {
+                let read = match self.has_data_of(receiver) {
+                    true => around
+                        .read_memory(address, &mut bytes)
+                        .map_err(|_| Error::NoMemory),
+                    false => Err(Error::Gone),
+                };
+                Some(match read {
                     Ok(()) => PacketKind::Data {
                         command,
                         part,
                         bytes,
                     },
-                    Err(_) => done(command, part, Error::NoMemory as u8),
+                    Err(error) => done(command, part, error as u8),
                 })
             }
             PacketKind::WriteRegisters {
@@ -124,6 +135,16 @@ impl Dtu {
         Some(done(command, part, error))
     }
 
+    /// Whether a bank runs the activity.
+    fn runs(&self, activity: u16) -> bool {
+        self.state.banks.iter().any(|bank| bank.current == activity)
+    }
+
+    /// Whether the memory has the data of this activity; 0 stands for any.
+    fn has_data_of(&self, activity: u16) -> bool {
+        activity == 0 || self.runs(activity)
+    }
+
     /// Gives a credit back to its endpoint.
     pub(super) fn refund(&mut self, credit: Credit) {
         if let Some(table) = self.state.endpoints.get_mut(usize::from(credit.endpoint)) {
@@ -133,8 +154,7 @@ impl Dtu {
 
     /// Writes a message into a slot, and marks it.
     fn deliver(&mut self, message: &Message, around: &mut dyn Surroundings) -> Result<(), Error> {
-        let runs = |activity| self.state.banks.iter().any(|bank| bank.current == activity);
-        if self.description.kernel.is_none() && !runs(message.receiver) {
+        if self.description.kernel.is_none() && !self.runs(message.receiver) {
             return Err(Error::Gone);
         }
         let table = self.state.endpoints.get_mut(usize::from(message.endpoint));

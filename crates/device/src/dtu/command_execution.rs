@@ -347,6 +347,7 @@ impl Dtu {
             Some(remote) => Ok(Next::Waits(Step::Transfers(DataTransfer::new(
                 memory.tile,
                 remote,
+                memory.receiver,
             )))),
         }
     }
@@ -415,8 +416,10 @@ pub(super) fn part_packet(
     size: u32,
     around: &mut dyn Surroundings,
 ) -> Result<PacketKind, Error> {
-    let is_of_registers =
-        matches!(&running.step, Step::Transfers(transfer) if transfer.is_of_registers);
+    let (is_of_registers, receiver) = match &running.step {
+        Step::Transfers(transfer) => (transfer.is_of_registers, transfer.receiver),
+        _ => (false, 0),
+    };
     let register = address;
     if running.command() == Some(Command::Read) {
         return Ok(match is_of_registers {
@@ -430,6 +433,7 @@ pub(super) fn part_packet(
                 command,
                 part,
                 address,
+                receiver,
                 size,
             },
         });
@@ -447,6 +451,7 @@ pub(super) fn part_packet(
             command,
             part,
             address,
+            receiver,
             bytes,
         },
     })

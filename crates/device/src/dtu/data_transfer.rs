@@ -14,6 +14,8 @@ pub(super) struct DataTransfer {
     pub tile: u16,
     /// The address in that tile, or the offset of its first register.
     pub remote: u64,
+    /// The activity that has to be current there; 0: any.
+    pub receiver: u16,
     /// Whether it is one of registers.
     pub is_of_registers: bool,
     /// Whether it is one of a page.
@@ -28,10 +30,11 @@ pub(super) struct DataTransfer {
 
 impl DataTransfer {
     /// A transfer that has not begun.
-    pub fn new(tile: u16, remote: u64) -> Self {
+    pub fn new(tile: u16, remote: u64, receiver: u16) -> Self {
         Self {
             tile,
             remote,
+            receiver,
             is_of_registers: false,
             is_of_page: false,
             sent: 0,
@@ -44,15 +47,15 @@ impl DataTransfer {
     pub fn of_registers(tile: u16, register: u64) -> Self {
         Self {
             is_of_registers: true,
-            ..Self::new(tile, register)
+            ..Self::new(tile, register, 0)
         }
     }
 
     /// The same for a page.
-    pub fn of_page(tile: u16, remote: u64) -> Self {
+    pub fn of_page(tile: u16, remote: u64, receiver: u16) -> Self {
         Self {
             is_of_page: true,
-            ..Self::new(tile, remote)
+            ..Self::new(tile, remote, receiver)
         }
     }
 

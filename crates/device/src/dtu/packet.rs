@@ -70,6 +70,8 @@ pub enum PacketKind {
         part: u64,
         /// The address in the receiver's tile.
         address: u64,
+        /// The activity that has to be current there; 0: any.
+        receiver: u16,
         /// The bytes.
         bytes: Vec<u8>,
     },
@@ -82,6 +84,8 @@ pub enum PacketKind {
         part: u64,
         /// The address in the receiver's tile.
         address: u64,
+        /// The activity that has to be current there; 0: any.
+        receiver: u16,
         /// Bytes of the part.
         size: u32,
     },

@@ -154,7 +154,7 @@ impl Dtu {
         let remote = memory.address.checked_add(offset);
         let remote = remote.filter(|remote| remote.checked_add(running.size - 1).is_some());
         Some(match remote {
-            Some(remote) => Ok(DataTransfer::of_page(memory.tile, remote)),
+            Some(remote) => Ok(DataTransfer::of_page(memory.tile, remote, memory.receiver)),
             None => Err(Error::NoMemory),
         })
     }

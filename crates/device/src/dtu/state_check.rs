@@ -177,7 +177,7 @@ mod tests {
             };
             Step::Sent(Unconfirmed { tile: 3, message })
         };
-        let transfer = Step::Transfers(DataTransfer::new(1, 0));
+        let transfer = Step::Transfers(DataTransfer::new(1, 0, 0));
         assert!(!is_refused(&unit, step(Command::Send, credit(1))));
         assert!(is_refused(&unit, step(Command::Send, credit(2))));
         assert!(is_refused(&unit, step(Command::Read, credit(1))));

@@ -4,6 +4,7 @@ mod chains;
 mod libraries;
 #[path = "../common/links.rs"]
 mod links;
+mod notices;
 mod request_world;
 mod requests;
 mod two_buffers;

@@ -1,8 +1,8 @@
 //! Tiles and links. Tile 0 has a root with software of this test: it sets units up, and answers requests.
 use flick_abi::accelerator::{
     self, ANSWERS, ANSWERS_BUFFER, ANSWERS_SLOTS, CONTROL, Control, INPUT, INPUT_DATA,
-    INPUT_REQUESTS, Input, LOG2_SLOT, OUTPUT_DATA, OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER,
-    REQUESTS_SLOTS, STATUS,
+    INPUT_REQUESTS, Input, LOG2_NOTICE, LOG2_SLOT, OUTPUT_DATA, OUTPUT_REQUESTS, REQUESTS,
+    REQUESTS_BUFFER, REQUESTS_SLOTS, STATUS,
 };
 use flick_abi::dtu::{
     self, ACCELERATOR_REGISTERS, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Header,
@@ -125,6 +125,7 @@ impl World {
                 tile,
                 address: 0,
                 size: u64::MAX,
+                receiver: 0,
             };
             world.set_own(MEMORIES + tile, Endpoint::Memory(memory));
             world.empty_buffers(tile);
@@ -188,9 +189,16 @@ impl World {
         self.set_up(tile, OUTPUT_DATA, data);
     }
 
-    /// The root is told of the end of an activity, with this label.
+    /// The root is told what happens, with this label.
     pub fn tell_root(&mut self, tile: u16, label: u16) {
-        self.set_up(tile, accelerator::ROOT, to_root(label));
+        let Endpoint::Send(send) = to_root(label) else {
+            unreachable!();
+        };
+        let notices = SendEndpoint {
+            log2_message: LOG2_NOTICE,
+            ..send
+        };
+        self.set_up(tile, accelerator::ROOT, Endpoint::Send(notices));
     }
 
     pub fn control(&mut self, tile: u16, control: Control) {
@@ -295,23 +303,41 @@ impl World {
         if self.read(dtu::EVENTS) == 0 {
             return None;
         }
-        let at = self
-            .command(CommandWord::new(Command::Fetch, SERVES), 0, 0, 0)
-            .unwrap();
-        let message = self.bytes(at, HEADER_SIZE + REQUEST_SIZE).to_vec();
-        let (header, request) = message.split_first_chunk::<HEADER_SIZE>().unwrap();
-        let header = Header::from_bytes(header);
+        let (label, request, slot) = self.fetch::<REQUEST_SIZE>();
         Some(Asked {
-            label: header.label,
-            request: Request::from_bytes(request.try_into().unwrap()).unwrap(),
-            slot: ((at - SLOTS) / 256) as u8,
+            label,
+            request: Request::from_bytes(&request).unwrap(),
+            slot,
         })
     }
 
+    /// The message that is there: its label, payload and slot.
+    pub fn fetch<const N: usize>(&mut self) -> (u64, [u8; N], u8) {
+        let at = self
+            .command(CommandWord::new(Command::Fetch, SERVES), 0, 0, 0)
+            .unwrap();
+        let message = self.bytes(at, HEADER_SIZE + N).to_vec();
+        let (header, payload) = message.split_first_chunk::<HEADER_SIZE>().unwrap();
+        let slot = ((at - SLOTS) / 256) as u8;
+        let payload = payload.try_into().unwrap();
+        (Header::from_bytes(header).label, payload, slot)
+    }
+
+    /// The credit of a message goes back.
+    pub fn acknowledge(&mut self, slot: u8) {
+        let word = CommandWord::new(Command::Acknowledge, SERVES).with_slot(slot);
+        self.command(word, 0, 0, 0).unwrap();
+    }
+
     pub fn answer(&mut self, asked: &Asked, answer: Answer) -> Result<u64, Error> {
+        self.reply(asked.slot, answer)
+    }
+
+    /// Answers the message in a slot.
+    pub fn reply(&mut self, slot: u8, answer: Answer) -> Result<u64, Error> {
         let bytes = answer.bytes();
         self.bytes(SCRATCH, bytes.len()).copy_from_slice(&bytes);
-        let word = CommandWord::new(Command::Reply, SERVES).with_slot(asked.slot);
+        let word = CommandWord::new(Command::Reply, SERVES).with_slot(slot);
         self.command(word, SCRATCH, bytes.len() as u64, 0)
     }
 
@@ -361,5 +387,6 @@ pub fn memory(tile: u16, address: u64, size: u64) -> Endpoint {
         tile,
         address,
         size,
+        receiver: 0,
     })
 }

@@ -19,6 +19,25 @@ pub fn remote_memory(size: u64) -> Network {
     network
 }
 
+/// Memory that has the data of an activity is reached while that activity runs there.
+#[test]
+fn memory_is_of_an_activity() {
+    let mut network = remote_memory(64);
+    let own = MemoryEndpoint {
+        receiver: 9,
+        ..memory(64)
+    };
+    network.set_up(0, 9, Endpoint::Memory(own));
+    let gone = Err(Error::Gone);
+    for (current, outcome) in [(8, gone), (9, Ok(0)), (dtu::NO_ACTIVITY, gone)] {
+        network.write(1, 0, dtu::current(0), current.into());
+        for command in [READ, WRITE] {
+            transfer(&mut network, 0, 64);
+            assert_eq!(network.command(0, 0, command), outcome, "{current}");
+        }
+    }
+}
+
 fn memory(size: u64) -> MemoryEndpoint {
     MemoryEndpoint {
         activity: 0,
@@ -27,6 +46,7 @@ fn memory(size: u64) -> MemoryEndpoint {
         tile: 1,
         address: REMOTE,
         size,
+        receiver: 0,
     }
 }
 

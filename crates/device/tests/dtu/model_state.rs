@@ -207,6 +207,7 @@ impl State {
                 tile: TILE as u16,
                 address: MEMORY,
                 size: 0x40,
+                receiver: 0,
             });
             state.set_up(sender, REACHES, memory);
             state.write(sender, dtu::current(0), 10);

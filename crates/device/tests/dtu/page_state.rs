@@ -148,6 +148,7 @@ impl State {
             // The range that is read lies at the first place, if the page does.
             address: MEMORY - IN_PAGE,
             size: 2 * PAGE_SIZE,
+            receiver: 0,
         });
         let pages = Endpoint::Pages(PagesEndpoint::new(READER, ASKS));
         let serves = Endpoint::Receive(ReceiveEndpoint::new(PAGER, BUFFER, 6, 2));

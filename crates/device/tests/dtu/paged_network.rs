@@ -33,6 +33,7 @@ pub fn memory(size: u64) -> Endpoint {
         tile: 0,
         address: FILES,
         size,
+        receiver: 0,
     })
 }
 

@@ -184,6 +184,7 @@ impl World {
                 tile,
                 address: self.address(),
                 size: 0x400 ^ self.value(),
+                receiver: 0,
             }),
             4 => Endpoint::Registers(RegisterEndpoint { activity, tile }),
             5 => Endpoint::Pages(PagesEndpoint::new(activity, 3 + self.below(3) as u16)),

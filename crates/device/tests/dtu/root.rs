@@ -97,6 +97,7 @@ fn the_root_sets_units_up() {
         tile: 0,
         address: MEMORY,
         size: 64,
+        receiver: 0,
     });
     let words = memory.words();
     assert_eq!(

@@ -336,12 +336,14 @@ fn exchange(unit: &mut dyn Device, step: &[u8; STEP], around: &mut Mock) {
             command,
             part,
             address,
+            receiver: u16::from(near >> 6),
             size: u32::from_le_bytes([near, 0, 0, how]),
         },
         3 => PacketKind::Write {
             command,
             part,
             address,
+            receiver: u16::from(near >> 6),
             bytes,
         },
         4 if near & 4 != 0 => {

@@ -88,6 +88,7 @@ impl World {
             tile: HOST,
             address: 0,
             size: 1 << 56,
+            receiver: 0,
         };
         for (number, endpoint) in [
             (KERNEL_ENDPOINT, Endpoint::Receive(receive)),

@@ -1,6 +1,7 @@
 //! What tiles do, for traces: states of their devices, and messages between their units.
 use std::collections::HashMap;
 
+use flick_abi::accelerator::{NOTICE_WORDS, Notice, ROOT, Status};
 use flick_abi::dtu::{FLAG_ANSWER, Header};
 use flick_abi::file_protocol::{Operation, REQUEST_SIZE, Request};
 use flick_device::Time;
@@ -95,6 +96,11 @@ impl Wiring {
 fn name_of(message: &Message, is_accelerator: [bool; 2]) -> String {
     let header = Header::from_bytes(&message.header);
     let is_answer = header.flags & FLAG_ANSWER != 0;
+    if let (false, [true, _], Some(notice)) =
+        (is_answer, is_accelerator, notice_of(header, message))
+    {
+        return name_of_notice(notice).into();
+    }
     let request = message.payload.first_chunk::<REQUEST_SIZE>();
     let operation = match (is_answer, is_accelerator) {
         (true, [_, true]) => Operation::from_number(header.label),
@@ -106,6 +112,31 @@ fn name_of(message: &Message, is_accelerator: [bool; 2]) -> String {
         (true, None) => "answer".into(),
         (false, Some(operation)) => operation.name().into(),
         (false, None) => "message".into(),
+    }
+}
+
+/// What a module tells the root.
+fn notice_of(header: Header, message: &Message) -> Option<Notice> {
+    let bytes = message.payload.first_chunk::<{ 8 * NOTICE_WORDS }>()?;
+    let (words, _) = bytes.as_chunks::<8>();
+    let words = std::array::from_fn(|n| u64::from_le_bytes(words[n]));
+    Notice::from_words(words).filter(|_| u16::from(header.endpoint) == ROOT)
+}
+
+fn name_of_notice(notice: Notice) -> &'static str {
+    match notice {
+        Notice::Status {
+            status: Status::Stopped,
+            ..
+        } => "has stopped",
+        Notice::Status {
+            status: Status::Ended,
+            ..
+        } => "has ended",
+        Notice::Status { .. } => "has failed",
+        Notice::Message { .. } => "forward a request",
+        Notice::Answer { .. } => "forward an answer",
+        Notice::Data { .. } => "forward data",
     }
 }
 
@@ -135,5 +166,12 @@ mod tests {
         assert_eq!(name_of(&answer, [false, true]), "answer to COMMIT");
         assert_eq!(name_of(&answer, [true, false]), "answer");
         assert_eq!(name_of(&message(0, 0, &[1]), [true, true]), "message");
+        let answer = Notice::Answer {
+            slot: 1,
+            words: [0; 3],
+        };
+        let words = answer.words().map(u64::to_le_bytes);
+        let notice = message(0, 0, words.as_flattened());
+        assert_eq!(name_of(&notice, [true, false]), "forward an answer");
     }
 }

@@ -344,6 +344,8 @@ pub struct Dtu {
     pub period: f64,
     /// Whether it reaches the registers of all other units.
     pub is_root: bool,
+    /// Of the root: femtoseconds that an activity has an accelerator if others wait for it.
+    pub slice: u64,
     /// See [`Tile::line`].
     pub line: usize,
 }

@@ -20,6 +20,8 @@ const PAGE: u64 = 4096;
 /// Bytes of a message of a DTU, and of a packet's part of a transfer.
 const MOST_MESSAGE: u64 = u16::MAX as u64;
 const MOST_PACKET: u64 = 1 << 16;
+/// Femtoseconds of a time slice at least: a switch takes some of them.
+const LEAST_SLICE: u64 = 10_000_000_000;
 
 /// Reads all tiles.
 pub fn tiles(root: &mut Table<'_>, cores: &[CoreModel]) -> Result<Vec<Tile>, Error> {
@@ -366,7 +368,16 @@ fn dtu(mut table: Table<'_>, clock: Option<f64>) -> Result<Dtu, Error> {
         cycles: table.number_or("cycles", (0.0, 1e6), 0.0)?,
         period: period(&mut table, clock)?,
         is_root: table.flag("root")?,
+        slice: table.quantity_or("slice", &TIME, 4e12)? as u64,
     };
+    if !table.lacks() && table.has("slice") && !dtu.is_root {
+        let help = "leave it away, or add `root = true`";
+        return Err(table.error("slice", "only the root shares accelerators out", help));
+    }
+    if !table.lacks() && dtu.slice < LEAST_SLICE {
+        let help = "use more, such as \"100 us\"";
+        return Err(table.error("slice", "it is shorter than 10 µs", help));
+    }
     if !table.lacks() && dtu.message <= HEADER_SIZE as u64 {
         let why = "a message has a header of 24 bytes";
         return Err(table.error("message", why, "use more, such as \"512 B\""));

@@ -1,162 +1,165 @@
-//! Activities of accelerators.
-use flick_abi::accelerator::{
-    self, ANSWERS, ANSWERS_BUFFER, ANSWERS_SLOTS, Control, INPUT_DATA, INPUT_REQUESTS, LOG2_SLOT,
-    OUTPUT_DATA, OUTPUT_REQUESTS, REQUESTS, REQUESTS_BUFFER, REQUESTS_SLOTS, Status,
-};
+//! Activities of accelerators, as programs make them, connect them and wait for them.
+use core::ops::{Index, IndexMut};
+
+use flick_abi::accelerator::{self, LOG2_SLOT, REQUESTS};
 use flick_abi::card::Error;
-use flick_abi::dtu::{
-    self, ACCELERATOR_REGISTERS, Endpoint, NO_ACTIVITY, ReceiveEndpoint, SendEndpoint,
-};
+use flick_abi::dtu::{ACCELERATOR_REGISTERS, Endpoint, SendEndpoint};
 use flick_kernel_core::capabilities;
 use flick_kernel_core::threads::{List, Place, Wait};
 
+use super::activity_image::{ENDPOINTS, Image, wants_memory};
 use super::lost_tiles::Range;
 use super::remote::NoAnswer;
+use super::tile_schedule::NOBODY;
+use super::tile_table::TileFacts;
 use super::{Memory, Object, Root};
-use crate::dtu::{CALLS, KERNEL, Message, Unit};
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 
-/// Activities of all accelerators.
-const ACTIVITIES: usize = 64;
-/// Endpoints of an accelerator that the module uses.
-const ENDPOINTS: usize = 9;
 /// The number of the first activity in the units: those of mailboxes are below.
-const FIRST: u16 = 0xf100;
+const FIRST: u16 = 0xe000;
+/// Activities of all accelerators, at most.
+pub const MOST: usize = 0x1000;
+/// The number in a unit whose activity was revoked, until its module has stopped.
+pub const DRAINS: u16 = FIRST - 1;
+
+/// The register with the blocks that an accelerator has computed.
+const BLOCKS: u64 = ACCELERATOR_REGISTERS + accelerator::BLOCKS;
 
 /// What an activity does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub enum Phase {
     Free,
     New,
+    /// It waits for its turn.
+    Ready,
+    /// It has its tile.
     Runs,
+    /// It waits for a message of one of these endpoints.
+    Waits(u64),
     /// It has ended with this status and error.
     Over(u64, u64),
 }
 
 /// An activity of an accelerator.
 #[derive(Clone, Copy, Debug)]
-struct Activity {
-    phase: Phase,
-    tile: u16,
+pub struct Activity {
+    pub phase: Phase,
+    /// The place of its tile in the table of tiles.
+    pub place: u8,
+    /// It has had a turn.
+    pub has_begun: bool,
+    /// Of those that wait for their turn: the next one.
+    pub next: u16,
+    pub image: Image,
     /// The capabilities by which endpoints are set up.
     endpoints: [Option<capabilities::Place>; ENDPOINTS],
-    /// What they reach.
-    reaches: [Option<Range>; ENDPOINTS],
     /// Threads that wait for its end.
     waiters: List,
 }
 
+impl Activity {
+    /// None.
+    pub const FREE: Self = Self {
+        phase: Phase::Free,
+        place: 0,
+        has_begun: false,
+        next: NOBODY,
+        image: Image::NONE,
+        endpoints: [None; ENDPOINTS],
+        waiters: List::EMPTY,
+    };
+}
+
 /// All of them.
 #[derive(Debug)]
-pub struct Activities([Activity; ACTIVITIES]);
+pub struct Activities(pub &'static mut [Activity]);
 
 impl Activities {
     /// None.
     pub const fn new() -> Self {
-        const NONE: Activity = Activity {
-            phase: Phase::Free,
-            tile: 0,
-            endpoints: [None; ENDPOINTS],
-            reaches: [None; ENDPOINTS],
-            waiters: List::EMPTY,
-        };
-        Self([NONE; ACTIVITIES])
+        Self(&mut [])
+    }
+
+    /// Whether there is one of this number.
+    pub fn is_used(&self, activity: u16) -> bool {
+        let of = self.0.get(usize::from(activity));
+        of.is_some_and(|of| of.phase != Phase::Free)
+    }
+}
+
+impl Index<u16> for Activities {
+    type Output = Activity;
+
+    fn index(&self, activity: u16) -> &Activity {
+        &self.0[usize::from(activity)]
+    }
+}
+
+impl IndexMut<u16> for Activities {
+    fn index_mut(&mut self, activity: u16) -> &mut Activity {
+        &mut self.0[usize::from(activity)]
     }
 }
 
 /// The number of an activity in the units.
-const fn in_units(activity: u8) -> u16 {
-    FIRST + activity as u16
+pub const fn in_units(activity: u16) -> u16 {
+    FIRST + activity
 }
 
-/// Endpoints that programs may set up, and whether they are for memory.
-fn wants_memory(endpoint: u64) -> Option<bool> {
-    const REQUESTS: [u64; 2] = [INPUT_REQUESTS as u64, OUTPUT_REQUESTS as u64];
-    const DATA: [u64; 2] = [INPUT_DATA as u64, OUTPUT_DATA as u64];
-    match (REQUESTS.contains(&endpoint), DATA.contains(&endpoint)) {
-        (true, _) => Some(false),
-        (_, true) => Some(true),
-        _ => None,
-    }
-}
-
-impl Unit {
-    fn set_accelerator(&self, tile: u16, register: u64, value: u64) -> Result<(), NoAnswer> {
-        self.write_registers(tile, ACCELERATOR_REGISTERS + register, &[value])
-    }
-}
-
-impl Unit {
-    /// From now on no command of the module has an endpoint.
-    fn end_module(&self, tile: u16) -> Result<(), NoAnswer> {
-        self.write_registers(tile, dtu::current(0), &[NO_ACTIVITY.into()])?;
-        self.set_accelerator(tile, accelerator::CONTROL, Control::Stop as u64)?;
-        let mut endpoints = [accelerator::ROOT, ANSWERS, REQUESTS].into_iter();
-        endpoints.try_for_each(|endpoint| self.set_remote(tile, endpoint, None))
-    }
+/// The activity with this number in the units.
+pub fn of_units(number: u16) -> Option<u16> {
+    let activity = number.checked_sub(FIRST)?;
+    (usize::from(activity) < MOST).then_some(activity)
 }
 
 impl Root {
     /// The list of threads that wait for the end of an activity.
-    pub fn waiters(&mut self, activity: u8) -> &mut List {
-        &mut self.activities.0[usize::from(activity)].waiters
+    pub fn waiters(&mut self, activity: u16) -> &mut List {
+        &mut self.activities[activity].waiters
     }
 }
 
 impl Kernel {
-    /// An activity of an accelerator that has none.
-    pub fn create_activity(&mut self, caller: Caller, tile: u64) -> Answer {
-        let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        let facts = self.root.tiles.get(tile).filter(|facts| !facts.is_memory());
-        let facts = *facts.ok_or(Error::NotFound)?;
-        let tile = facts.tile;
-        let all = &self.root.activities.0;
-        if all
-            .iter()
-            .any(|other| other.phase != Phase::Free && other.tile == tile)
-        {
-            return Err(Error::Busy);
-        }
-        let place = all.iter().position(|other| other.phase == Phase::Free);
-        let place = place.ok_or(Error::NoMemory)?;
-        self.ask_lost_tile(tile)?;
-        // The module of an activity that was revoked may go on up to its next step.
-        let status = unit.read_register(tile, ACCELERATOR_REGISTERS + accelerator::STATUS)?;
-        if status == Status::Runs as u64 {
-            return Err(Error::Busy);
-        }
-        self.clear_memory(&Memory::of(tile, facts.base, facts.size))?;
-        let activity = in_units(place as u8);
-        let receiver = |buffer, slots| {
-            Some(Endpoint::Receive(ReceiveEndpoint::new(
-                activity, buffer, LOG2_SLOT, slots,
-            )))
-        };
-        unit.set_remote(tile, ANSWERS, receiver(ANSWERS_BUFFER, ANSWERS_SLOTS))?;
-        unit.set_remote(tile, REQUESTS, receiver(REQUESTS_BUFFER, REQUESTS_SLOTS))?;
-        let root = SendEndpoint {
-            activity,
-            tile: self.map.tile.0 as u16,
-            endpoint: CALLS,
-            receiver: KERNEL,
-            label: place as u64,
-            credits: 1,
-            most_credits: 1,
-            log2_message: LOG2_SLOT,
-        };
-        unit.set_remote(tile, accelerator::ROOT, Some(Endpoint::Send(root)))?;
-        let granted = self.grant(caller.process, Object::Activity(place as u8), None)?;
-        self.root.activities.0[place] = Activity {
-            phase: Phase::New,
-            tile,
-            endpoints: [None; ENDPOINTS],
-            reaches: [None; ENDPOINTS],
-            waiters: List::EMPTY,
-        };
-        Ok(granted)
+    /// The tile of an activity.
+    pub fn facts_of(&self, activity: u16) -> TileFacts {
+        *self.root.tiles.at(self.root.activities[activity].place)
     }
 
-    fn activity(&self, caller: Caller, number: u64) -> Result<(u16, u8), Error> {
+    /// Its number.
+    pub fn tile_of(&self, activity: u16) -> u16 {
+        self.facts_of(activity).tile
+    }
+
+    /// An activity of an accelerator.
+    pub fn create_activity(&mut self, caller: Caller, tile: u64) -> Answer {
+        if !self.map.is_coherent {
+            return Err(Error::NoCall);
+        }
+        let place = self.root.tiles.place(tile).ok_or(Error::NotFound)?;
+        let facts = *self.root.tiles.at(place);
+        if facts.is_memory() {
+            return Err(Error::NotFound);
+        }
+        let all = &self.root.activities.0;
+        let number = all.iter().position(|other| other.phase == Phase::Free);
+        let number = number.ok_or(Error::NoMemory)? as u16;
+        let mut image = Image::create(&facts, &mut self.frames).ok_or(Error::NoMemory)?;
+        image.begin(self.map.tile.0 as u16, number, in_units(number));
+        let granted = self.grant(caller.process, Object::Activity(number), None);
+        if granted.is_err() {
+            image.free(&mut self.frames);
+            return granted;
+        }
+        self.root.activities[number] = Activity {
+            phase: Phase::New,
+            place,
+            image,
+            ..Activity::FREE
+        };
+        granted
+    }
+
+    fn activity(&self, caller: Caller, number: u64) -> Result<(u16, u16), Error> {
         match self.capability(caller, number)? {
             (place, Object::Activity(activity) | Object::SharedActivity(activity)) => {
                 Ok((place, activity))
@@ -176,53 +179,87 @@ impl Kernel {
         let (_, activity) = self.activity(caller, number)?;
         let is_memory = wants_memory(endpoint).ok_or(Error::Invalid)?;
         let (source, object) = self.capability(caller, by)?;
-        let unit = self.tiles.unit.ok_or(Error::Dead)?;
         let owner = in_units(activity);
-        let (words, reaches) = match object {
-            Object::Memory(memory) if is_memory => (memory.endpoint(owner), Some(memory.range())),
-            Object::Sender(sender) if !is_memory => {
-                let send = SendEndpoint {
-                    activity: owner,
-                    tile: sender.tile,
-                    endpoint: sender.endpoint,
-                    receiver: sender.receiver,
-                    label: sender.label,
-                    credits: sender.credits,
-                    most_credits: sender.credits,
-                    log2_message: LOG2_SLOT,
-                };
-                (Endpoint::Send(send), None)
-            }
+        let words = match self.root.views.seen(object) {
+            Object::Memory(memory) if is_memory => memory.endpoint(owner),
+            Object::Sender(sender) if !is_memory => Endpoint::Send(SendEndpoint {
+                activity: owner,
+                tile: sender.tile,
+                endpoint: sender.endpoint,
+                receiver: sender.receiver,
+                label: sender.label,
+                credits: sender.credits,
+                most_credits: sender.credits,
+                log2_message: LOG2_SLOT,
+            }),
             _ => return Err(Error::Invalid),
         };
-        let (place, n) = (usize::from(activity), endpoint as usize);
-        if let Some(before) = self.root.activities.0[place].endpoints[n] {
+        let n = endpoint as usize;
+        if let Some(before) = self.root.activities[activity].endpoints[n] {
             self.revoke(before);
         }
+        let shown = object;
         let object = Object::Endpoint(activity, endpoint as u8);
         let set_up = self
             .root
             .capabilities
             .add(caller.process, object, Some(source));
         let set_up = set_up.ok_or(Error::NoMemory)?;
-        self.root.activities.0[place].endpoints[n] = Some(set_up);
-        self.root.activities.0[place].reaches[n] = reaches;
-        let tile = self.root.activities.0[place].tile;
-        if unit.set_remote(tile, endpoint as u16, Some(words)).is_err() {
+        self.root.activities[activity].endpoints[n] = Some(set_up);
+        if let Err(error) = self.root.views.note(shown, (activity, endpoint as u8)) {
+            self.revoke(set_up);
+            return Err(error);
+        }
+        if self
+            .put_endpoint(activity, endpoint as u16, Some(words))
+            .is_err()
+        {
             self.revoke(set_up);
             return Err(Error::Failed);
         }
         value(0)
     }
 
-    /// What an endpoint was set up by was revoked.
-    pub fn clear_endpoint(&mut self, activity: u8, endpoint: u8) {
-        let of = &mut self.root.activities.0[usize::from(activity)];
+    /// An endpoint that was set up by memory reaches other memory from now on.
+    pub fn renew_endpoint(
+        &mut self,
+        (activity, endpoint): (u16, u8),
+        memory: &Memory,
+    ) -> Result<(), NoAnswer> {
+        let words = memory.endpoint(in_units(activity));
+        self.put_endpoint(activity, endpoint.into(), Some(words))
+    }
+
+    /// An endpoint is another one, in the image, and in the tile if the activity runs.
+    fn put_endpoint(
+        &mut self,
+        activity: u16,
+        number: u16,
+        endpoint: Option<Endpoint>,
+    ) -> Result<(), NoAnswer> {
+        self.root.activities[activity]
+            .image
+            .set_endpoint(number, endpoint);
+        match (self.tiles.unit, self.is_current(activity)) {
+            (Some(unit), true) => unit.set_remote(self.tile_of(activity), number, endpoint),
+            _ => Ok(()),
+        }
+    }
+
+    /// What an endpoint was set up by was revoked. A command that has begun by it ends.
+    pub fn clear_endpoint(&mut self, activity: u16, endpoint: u8) {
+        let of = &mut self.root.activities[activity];
         of.endpoints[usize::from(endpoint)] = None;
-        let (tile, reaches) = (of.tile, of.reaches[usize::from(endpoint)].take());
-        let is_lost = self.root.lost.has(tile);
-        let unit = self.tiles.unit.filter(|_| !is_lost);
-        if unit.is_none_or(|unit| unit.clear_remote(tile, endpoint.into()).is_err()) {
+        let reaches = match of.image.endpoint(endpoint.into()) {
+            Some(Endpoint::Memory(memory)) if memory.receiver == 0 => Some(Range::of(&memory)),
+            _ => None,
+        };
+        of.image.set_endpoint(endpoint.into(), None);
+        let tile = self.tile_of(activity);
+        let unit = self.tiles.unit.filter(|_| self.is_current(activity));
+        if let Some(unit) = unit
+            && (self.root.lost.has(tile) || unit.clear_remote(tile, endpoint.into()).is_err())
+        {
             self.lose_tile(tile, reaches);
         }
     }
@@ -234,42 +271,37 @@ impl Kernel {
     }
 
     /// Where messages for an accelerator go.
-    pub fn gate_of(&self, activity: u8) -> (u16, u16, u16) {
-        let tile = self.root.activities.0[usize::from(activity)].tile;
-        (tile, REQUESTS, in_units(activity))
+    pub fn gate_of(&self, activity: u16) -> (u16, u16, u16) {
+        (self.tile_of(activity), REQUESTS, in_units(activity))
     }
 
     /// A capability for its local memory.
     pub fn derive_local_memory(&mut self, caller: Caller, number: u64) -> Answer {
         let (place, activity) = self.activity(caller, number)?;
-        let tile = self.root.activities.0[usize::from(activity)].tile;
-        let facts = self.root.tiles.get(tile.into()).ok_or(Error::NotFound)?;
-        let memory = Memory::of(tile, facts.base, facts.size);
+        let facts = self.facts_of(activity);
+        let memory = Memory::local(&facts, in_units(activity));
         self.grant(caller.process, Object::Memory(memory), Some(place))
     }
 
     /// An accelerator begins.
     pub fn start_activity(&mut self, caller: Caller, number: u64, input: u64) -> Answer {
         let (_, activity) = self.activity(caller, number)?;
-        let unit = self.tiles.unit.ok_or(Error::Dead)?;
         if input > 1 {
             return Err(Error::Invalid);
         }
-        let of = &mut self.root.activities.0[usize::from(activity)];
+        let of = &mut self.root.activities[activity];
         if of.phase != Phase::New {
             return Err(Error::Busy);
         }
-        unit.write_registers(of.tile, dtu::current(0), &[in_units(activity).into()])?;
-        unit.set_accelerator(of.tile, accelerator::INPUT, input)?;
-        unit.set_accelerator(of.tile, accelerator::CONTROL, Control::Start as u64)?;
-        of.phase = Phase::Runs;
+        of.image.set_input(input);
+        self.make_ready(activity);
         value(0)
     }
 
     /// The caller waits for the end of an activity.
     pub fn wait_for_activity(&mut self, caller: Caller, number: u64, until: u64) -> Answer {
         let (_, activity) = self.activity(caller, number)?;
-        let of = &mut self.root.activities.0[usize::from(activity)];
+        let of = &mut self.root.activities[activity];
         if let Phase::Over(status, fault) = of.phase {
             return Ok(Done::Values(status, fault));
         }
@@ -280,56 +312,53 @@ impl Kernel {
         self.wait(caller.thread, Wait::Activity(activity), until)
     }
 
-    fn first_waiter(&mut self, activity: u8) -> Option<Place> {
-        let waiters = self.root.activities.0[usize::from(activity)].waiters;
+    /// What an activity does, and its blocks.
+    pub fn state_of_activity(&mut self, caller: Caller, number: u64) -> Answer {
+        let (_, activity) = self.activity(caller, number)?;
+        let state = match self.root.activities[activity].phase {
+            Phase::Free | Phase::New => 0,
+            Phase::Ready => 1,
+            Phase::Runs => 2,
+            Phase::Waits(_) => 3,
+            Phase::Over(..) => 4,
+        };
+        let blocks = match (self.tiles.unit, self.is_current(activity)) {
+            (Some(unit), true) => unit.read_register(self.tile_of(activity), BLOCKS)?,
+            _ => self.root.activities[activity].image.blocks(),
+        };
+        Ok(Done::Values(state, blocks))
+    }
+
+    fn first_waiter(&mut self, activity: u16) -> Option<Place> {
+        let waiters = self.root.activities[activity].waiters;
         self.dispatch.threads.in_list(&waiters).next()
     }
 
-    /// Accelerators tell of their ends.
-    pub fn attend_activities(&mut self, unit: Unit) {
-        while let Some(message) = unit.fetch(CALLS) {
-            unit.acknowledge(CALLS, message.slot);
-            self.activity_tells(&message);
-        }
-    }
-
-    fn activity_tells(&mut self, message: &Message) {
-        let activity = message.header.label as usize;
-        let Some(of) = self.root.activities.0.get_mut(activity) else {
-            return;
-        };
-        let [status, fault, ..] = message.payload;
-        let is_end = [Status::Ended as u64, Status::Failed as u64].contains(&status);
-        // A message of an earlier activity may have been on its way.
-        let is_its = message.header.activity == in_units(activity as u8);
-        if of.phase != Phase::Runs
-            || of.tile != u16::from(message.header.tile)
-            || !is_its
-            || !is_end
-        {
-            return;
-        }
-        of.phase = Phase::Over(status, fault);
-        while let Some(waiter) = self.first_waiter(activity as u8) {
+    /// An activity is over.
+    pub fn end(&mut self, activity: u16, status: u64, fault: u64) {
+        self.root.activities[activity].phase = Phase::Over(status, fault);
+        while let Some(waiter) = self.first_waiter(activity) {
             self.end_wait(waiter, Ok((status, fault)));
         }
     }
 
     /// An activity was revoked. What was derived from it is gone.
-    pub fn end_activity(&mut self, activity: u8) {
-        let place = usize::from(activity);
+    pub fn end_activity(&mut self, activity: u16) {
         while let Some(waiter) = self.first_waiter(activity) {
             self.end_wait(waiter, Err(Error::NotFound));
         }
-        let of = self.root.activities.0[place];
-        let is_lost = self.root.lost.has(of.tile);
-        let unit = self.tiles.unit.filter(|_| !is_lost);
-        if unit.is_none_or(|unit| unit.end_module(of.tile).is_err()) {
-            self.lose_tile(of.tile, None);
-        }
-        for endpoint in of.endpoints.into_iter().flatten() {
+        for endpoint in self.root.activities[activity]
+            .endpoints
+            .into_iter()
+            .flatten()
+        {
             self.revoke(endpoint);
         }
-        self.root.activities.0[place].phase = Phase::Free;
+        match self.is_current(activity) {
+            true => self.drain(activity),
+            false => self.leave_turns(activity),
+        }
+        let of = core::mem::replace(&mut self.root.activities[activity], Activity::FREE);
+        of.image.free(&mut self.frames);
     }
 }

@@ -1,21 +1,18 @@
-//! Gates: receive endpoints of this tile's unit, whose messages programs take and answer; and calls of programs to
-//! gates of any tile.
+//! Gates: receive endpoints of this tile's unit, whose messages programs take and answer.
 use flick_abi::card::{Error, MAILBOX_BYTES, PAGE};
-use flick_abi::dtu::{Error as UnitError, RECEIVE_ENDPOINTS};
-use flick_kernel_core::threads::{List, Place, State, Wait};
+use flick_abi::dtu::{Error as UnitError, HEADER_SIZE, Header, NO_HEADER_ENDPOINT, SlotRecord};
+use flick_kernel_core::threads::{List, Place, Wait};
 
+use super::forwarding::Outcome;
 use super::{Object, Root, Sender};
-use crate::dtu::{KERNEL, LOG2_REQUEST, Message, PAYLOAD, Payload, REPLIES, Unit};
+use crate::cache;
+use crate::dtu::{KERNEL, LOG2_REQUEST, Message, PAYLOAD, Payload, Unit};
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 
 /// Gates of the tile.
 const GATES: usize = 32;
 /// Messages of a gate that were not answered.
-const SLOTS: u64 = PAGE >> LOG2_REQUEST;
-/// Calls to gates that wait: each has room for its answer.
-const CALLS: usize = SLOTS as usize;
-/// Those of a process: others find room, too.
-const CALLS_OF_PROCESS: usize = CALLS / 2;
+pub const SLOTS: u64 = PAGE >> LOG2_REQUEST;
 
 /// A gate of a process.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +26,11 @@ struct Gate {
 
 /// All of them.
 #[derive(Debug)]
-pub struct Gates([Gate; GATES]);
+pub struct Gates {
+    all: [Gate; GATES],
+    /// Endpoints of those whose messages somebody waits for. The unit interrupts for them.
+    waited: u64,
+}
 
 impl Gates {
     /// None.
@@ -39,37 +40,9 @@ impl Gates {
             frame: 0,
             readers: List::EMPTY,
         };
-        Self([NONE; GATES])
-    }
-}
-
-/// A thread waits for an answer.
-#[derive(Clone, Copy, Debug)]
-struct OpenCall {
-    thread: u64,
-    process: u16,
-    /// The label of its answer: its place (7:0), and above how many calls were before it. An answer that comes too
-    /// late is of no call.
-    label: u64,
-    /// Where the answer goes.
-    buffer: u64,
-    /// Whose it is: tile and endpoint.
-    gate: (u16, u16),
-}
-
-/// The calls that wait, by the places of their answers.
-#[derive(Debug)]
-pub struct OpenCalls {
-    all: [Option<OpenCall>; CALLS],
-    before: u64,
-}
-
-impl OpenCalls {
-    /// None.
-    pub const fn new() -> Self {
         Self {
-            all: [None; CALLS],
-            before: 0,
+            all: [NONE; GATES],
+            waited: 0,
         }
     }
 }
@@ -77,12 +50,12 @@ impl OpenCalls {
 impl Root {
     /// The list of threads that wait for a gate's messages.
     pub fn readers(&mut self, gate: u8) -> &mut List {
-        &mut self.gates.0[usize::from(gate)].readers
+        &mut self.gates.all[usize::from(gate)].readers
     }
 
-    /// A thread does not wait for its answer any more.
-    pub fn forget_call(&mut self, place: u8) {
-        self.calls.all[usize::from(place)] = None;
+    /// Where its messages come.
+    pub fn endpoint_of(&self, gate: u8) -> u16 {
+        self.gates.all[usize::from(gate)].endpoint
     }
 }
 
@@ -90,7 +63,12 @@ impl Kernel {
     /// A gate for the caller's process.
     pub fn create_gate(&mut self, caller: Caller) -> Answer {
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        let place = self.root.gates.0.iter().position(|gate| gate.endpoint == 0);
+        let place = self
+            .root
+            .gates
+            .all
+            .iter()
+            .position(|gate| gate.endpoint == 0);
         let place = place.ok_or(Error::NoMemory)?;
         let mut endpoints = unit.mailboxes();
         let endpoint = endpoints.find(|&n| self.tiles.ports[usize::from(n)] == u16::MAX);
@@ -103,7 +81,7 @@ impl Kernel {
         }
         // No mailbox takes it.
         self.tiles.ports[usize::from(endpoint)] = u16::MAX - 1;
-        self.root.gates.0[place] = Gate {
+        self.root.gates.all[place] = Gate {
             endpoint,
             frame,
             readers: List::EMPTY,
@@ -120,34 +98,42 @@ impl Kernel {
         }
         let Gate {
             endpoint, frame, ..
-        } = self.root.gates.0[place];
+        } = self.root.gates.all[place];
         let Some(unit) = self.tiles.unit else {
             return;
         };
         unit.clear_endpoint(endpoint);
         self.tiles.ports[usize::from(endpoint)] = u16::MAX;
-        self.root.gates.0[place].endpoint = 0;
+        self.root.gates.all[place].endpoint = 0;
         self.frames.free(frame);
-        self.listen_to_gates(unit);
+        self.listen_to_gate(endpoint, false);
         // Nobody will answer them.
-        let own = (self.map.tile.0 as u16, endpoint);
-        for n in 0..CALLS {
-            if self.root.calls.all[n].is_some_and(|call| call.gate == own) {
-                self.end_call(n, Err(Error::Dead));
-            }
+        self.end_calls_to((self.map.tile.0 as u16, endpoint));
+    }
+
+    /// The server of a gate looks whether there is something for it.
+    pub fn wake_server(&mut self, gate: u8) {
+        while let Some(reader) = self.first_at_gate(gate) {
+            self.restart(reader);
         }
+        self.listen_to_gate(self.root.endpoint_of(gate), false);
     }
 
     fn first_at_gate(&mut self, gate: u8) -> Option<Place> {
-        let readers = self.root.gates.0[usize::from(gate)].readers;
+        let readers = self.root.gates.all[usize::from(gate)].readers;
         self.dispatch.threads.in_list(&readers).next()
     }
 
-    /// The unit interrupts for gates that somebody waits for.
-    fn listen_to_gates(&self, unit: Unit) {
-        let waited = self.root.gates.0.iter();
-        let waited = waited.filter(|gate| gate.endpoint != 0 && !gate.readers.is_empty());
-        unit.listen(waited.fold(0, |bits, gate| bits | 1 << gate.endpoint));
+    /// Somebody waits for messages of an endpoint, or nobody does any more.
+    fn listen_to_gate(&mut self, endpoint: u16, is_waited: bool) {
+        let bit = 1 << endpoint;
+        let waited = self.root.gates.waited & !bit | u64::from(is_waited) << endpoint;
+        if let Some(unit) = self.tiles.unit
+            && waited != self.root.gates.waited
+        {
+            self.root.gates.waited = waited;
+            unit.listen(waited);
+        }
     }
 
     /// A capability to send to a gate.
@@ -164,7 +150,7 @@ impl Kernel {
         }
         let (tile, endpoint, receiver) = match object {
             Object::Gate(gate) => {
-                let endpoint = self.root.gates.0[usize::from(gate)].endpoint;
+                let endpoint = self.root.gates.all[usize::from(gate)].endpoint;
                 (self.map.tile.0 as u16, endpoint, KERNEL)
             }
             Object::ActivityGate(activity) => self.gate_of(activity),
@@ -182,7 +168,7 @@ impl Kernel {
 
     fn own_gate(&self, caller: Caller, number: u64) -> Result<(u8, Gate), Error> {
         match self.capability(caller, number)?.1 {
-            Object::Gate(gate) => Ok((gate, self.root.gates.0[usize::from(gate)])),
+            Object::Gate(gate) => Ok((gate, self.root.gates.all[usize::from(gate)])),
             _ => Err(Error::Invalid),
         }
     }
@@ -191,13 +177,17 @@ impl Kernel {
     pub fn receive(&mut self, caller: Caller, number: u64, buffer: u64, until: u64) -> Answer {
         let (place, gate) = self.own_gate(caller, number)?;
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        if !unit.has_unread(gate.endpoint) {
+        let is_empty = !unit.has_unread(gate.endpoint);
+        if let Some(end) = self.root.services.next_end(place, is_empty) {
+            return self.tell_end(caller, buffer, end);
+        }
+        if is_empty {
             if is_past(until) {
                 return Err(Error::TimedOut);
             }
-            let list = &mut self.root.gates.0[usize::from(place)].readers;
+            let list = &mut self.root.gates.all[usize::from(place)].readers;
             self.dispatch.threads.append(list, caller.thread);
-            self.listen_to_gates(unit);
+            self.listen_to_gate(gate.endpoint, true);
             // It may have come meanwhile: the unit interrupts at once then.
             return self.wait(caller.thread, Wait::Gate(place), until);
         }
@@ -221,7 +211,7 @@ impl Kernel {
     }
 
     /// The words of a message of the caller.
-    fn load_message(
+    pub fn load_message(
         &mut self,
         caller: Caller,
         (message, size): (u64, u64),
@@ -249,7 +239,21 @@ impl Kernel {
             return Err(Error::Invalid);
         }
         let (payload, words) = self.load_message(caller, message)?;
-        match unit.answer_at(gate.endpoint, slot as u8, &payload[..words]) {
+        let mut answered = unit.answer_at(gate.endpoint, slot as u8, &payload[..words]);
+        if answered == Err(UnitError::Gone) {
+            match self.leave_gate_answer(&gate, slot as u8, &payload[..words]) {
+                Outcome::Done => {
+                    unit.acknowledge(gate.endpoint, slot as u8);
+                    return value(0);
+                }
+                Outcome::Gone => {}
+                // It got its turn meanwhile.
+                Outcome::Again => {
+                    answered = unit.answer_at(gate.endpoint, slot as u8, &payload[..words]);
+                }
+            }
+        }
+        match answered {
             Ok(()) => value(0),
             // The slot has no message.
             Err(UnitError::NoAnswer) => Err(Error::Invalid),
@@ -261,94 +265,48 @@ impl Kernel {
         }
     }
 
-    /// The caller sends a message, and waits for the answer.
-    pub fn call_gate(
-        &mut self,
-        caller: Caller,
-        number: u64,
-        message: (u64, u64),
-        buffer: u64,
-        until: u64,
-    ) -> Answer {
-        let Object::Sender(sender) = self.capability(caller, number)?.1 else {
-            return Err(Error::Invalid);
+    /// The sender has no turn: the answer is left for it.
+    fn leave_gate_answer(&mut self, gate: &Gate, slot: u8, words: &[u64]) -> Outcome {
+        let at = gate.frame + (u64::from(slot) << LOG2_REQUEST);
+        cache::refresh(at, HEADER_SIZE as u64);
+        // SAFETY: the slot is in the gate's frame, where the unit alone writes, and has a message.
+        let header = unsafe { (at as *const [u8; HEADER_SIZE]).read_volatile() };
+        let request = Header::from_bytes(&header);
+        let mut three = [0; 3];
+        let Some(all) = three.get_mut(..words.len()) else {
+            return Outcome::Gone;
         };
-        let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        let (payload, words) = self.load_message(caller, message)?;
-        let calls = &mut self.root.calls;
-        let own = calls.all.iter().flatten();
-        let own = own.filter(|call| call.process == caller.process).count();
-        let place = calls.all.iter().position(Option::is_none);
-        let place = place.filter(|_| own < CALLS_OF_PROCESS);
-        let place = place.ok_or(Error::Again)?;
-        calls.before += 1;
-        let label = place as u64 | calls.before << 8;
-        let to = (sender.tile, sender.endpoint, sender.receiver);
-        let sent = unit.ask_gate(to, sender.label, &payload[..words], label);
-        sent.map_err(|error| match error {
-            UnitError::NoSpace => Error::Again,
-            _ => Error::Dead,
-        })?;
-        self.root.calls.all[place] = Some(OpenCall {
-            thread: self.dispatch.threads.number(caller.thread),
-            process: caller.process,
-            label,
-            buffer,
-            gate: (sender.tile, sender.endpoint),
-        });
-        self.wait(caller.thread, Wait::Answer(place as u8), until)
-    }
-
-    fn end_call(&mut self, place: usize, answer: Result<(u64, u64), Error>) {
-        let call = self.root.calls.all[place];
-        let Some(thread) = call.and_then(|call| self.caller_of(call)) else {
-            self.root.calls.all[place] = None;
-            return;
+        all.copy_from_slice(words);
+        let asked = SlotRecord {
+            tile: request.tile.into(),
+            activity: request.activity,
+            answer: (request.answer_endpoint != NO_HEADER_ENDPOINT)
+                .then_some(request.answer_endpoint.into()),
+            label: request.answer_label,
+            credit: None,
         };
-        self.end_wait(thread, answer);
-    }
-
-    fn caller_of(&self, call: OpenCall) -> Option<Place> {
-        let place = (call.thread & 0xff) as Place;
-        let process = self.dispatch.threads[place].process;
-        let thread = self.dispatch.threads.find(call.thread, process)?;
-        let waits = matches!(
-            self.dispatch.threads[thread].state,
-            State::Waits(Wait::Answer(_))
-        );
-        waits.then_some(thread)
+        let by = Header {
+            tile: self.map.tile.0 as u8,
+            endpoint: gate.endpoint as u8,
+            activity: KERNEL,
+            ..Header::from_bytes(&[0; HEADER_SIZE])
+        };
+        self.leave_answer(&asked, by, three)
     }
 
     /// Answers have come, and messages for gates.
     pub fn attend_gates(&mut self, unit: Unit) {
-        while let Some(message) = unit.fetch(REPLIES) {
-            unit.acknowledge(REPLIES, message.slot);
-            self.answer_has_come(&message);
-        }
-        let events = unit.events();
-        for gate in 0..GATES as u8 {
-            let endpoint = self.root.gates.0[usize::from(gate)].endpoint;
-            if endpoint != 0 && endpoint < RECEIVE_ENDPOINTS && events >> endpoint & 1 != 0 {
-                while let Some(reader) = self.first_at_gate(gate) {
-                    self.restart(reader);
-                }
+        self.take_gate_answers(unit);
+        let events = unit.events() & self.root.gates.waited;
+        let is_told = |gate: &Gate| gate.endpoint != 0 && events >> gate.endpoint & 1 != 0;
+        for gate in 0..GATES {
+            if events == 0 {
+                break;
+            }
+            if is_told(&self.root.gates.all[gate]) {
+                self.wake_server(gate as u8);
             }
         }
-        self.listen_to_gates(unit);
-    }
-
-    fn answer_has_come(&mut self, message: &Message) {
-        let place = (message.header.label & 0xff) as usize;
-        let call = self.root.calls.all.get(place).copied().flatten();
-        let Some(call) = call.filter(|call| call.label == message.header.label) else {
-            return;
-        };
-        let Some(waiting) = self.caller_of(call) else {
-            return;
-        };
-        let caller = Caller::of_process(waiting, self.dispatch.threads[waiting].process);
-        let stored = self.store_words(caller, call.buffer, &message.payload);
-        let size = u64::from(message.header.size).min(MAILBOX_BYTES as u64);
-        self.end_call(place, stored.map(|()| (size, 0)));
+        self.wake_servers();
     }
 }

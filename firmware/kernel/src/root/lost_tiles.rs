@@ -1,8 +1,8 @@
 //! Tiles whose units did not answer when endpoints of theirs were to be cleared. Such an accelerator may still write to
 //! memory that was revoked: nobody else gets that until the unit answers again.
-use flick_abi::accelerator::{self, Control};
+use flick_abi::accelerator::{self, Control, Status};
 use flick_abi::card::Error;
-use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, NO_ACTIVITY};
+use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, MemoryEndpoint, NO_ACTIVITY};
 
 use super::remote::NoAnswer;
 use crate::csr;
@@ -26,7 +26,17 @@ pub struct Range {
 }
 
 impl Range {
-    fn end(&self) -> u64 {
+    /// What an endpoint reaches.
+    pub fn of(endpoint: &MemoryEndpoint) -> Self {
+        Self {
+            tile: endpoint.tile,
+            address: endpoint.address,
+            size: endpoint.size,
+        }
+    }
+
+    /// The first address behind it.
+    pub fn end(&self) -> u64 {
         self.address.saturating_add(self.size)
     }
 
@@ -79,6 +89,9 @@ impl LostTiles {
     }
 
     fn add(&mut self, lost: Lost) {
+        if lost.reaches.is_none() && self.has(lost.tile) {
+            return;
+        }
         match self.all.iter_mut().find(|place| place.is_none()) {
             Some(place) => *place = Some(lost),
             None => self.is_full = true,
@@ -100,7 +113,13 @@ impl Unit {
         let control = ACCELERATOR_REGISTERS + accelerator::CONTROL;
         self.write_registers(tile, control, &[Control::Stop as u64])?;
         (0..endpoints).try_for_each(|number| self.set_remote(tile, number, None))?;
-        self.finish_commands(tile)
+        self.finish_commands(tile)?;
+        // It comes to its next step first.
+        let status = self.read_register(tile, ACCELERATOR_REGISTERS + accelerator::STATUS)?;
+        match status == Status::Runs as u64 {
+            true => Err(NoAnswer),
+            false => Ok(()),
+        }
     }
 }
 

@@ -5,13 +5,16 @@ use flick_abi::dtu::{Command, Endpoint, MemoryEndpoint};
 use flick_kernel_core::page_tables::Physical;
 
 use super::Object;
+use super::activities::of_units;
 use super::lost_tiles::Range;
-use super::tile_table::NAME;
+use super::tile_table::{NAME, TileFacts};
 use crate::direct::Direct;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 
-/// What a call takes at most: it is cleared meanwhile.
-const MOST_TAKEN: u64 = 16 << 20;
+/// What a call takes at most.
+const MOST_TAKEN: u64 = 1 << 30;
+/// It is cleared in parts: others are served in between.
+const PART: u64 = 1 << 20;
 /// What a call copies at most.
 const MOST_COPIED: u64 = 64 << 10;
 
@@ -28,6 +31,8 @@ pub struct Memory {
     rights: u8,
     /// It was taken from the memory of a tile, and goes back there.
     is_whole: bool,
+    /// The activity, by its number in the units, whose local memory it is; 0: it is a tile of memory's.
+    owner: u16,
 }
 
 impl Memory {
@@ -39,6 +44,15 @@ impl Memory {
             size,
             rights: (rights::READ | rights::WRITE) as u8,
             is_whole: false,
+            owner: 0,
+        }
+    }
+
+    /// The local memory of an activity.
+    pub const fn local(facts: &TileFacts, owner: u16) -> Self {
+        Self {
+            owner,
+            ..Self::of(facts.tile, facts.base, facts.size)
         }
     }
 
@@ -50,6 +64,20 @@ impl Memory {
         }
     }
 
+    /// A part of it, or with fewer rights.
+    pub fn narrow(&self, (offset, size): (u64, u64), wanted: u64) -> Result<Self, Error> {
+        self.check(offset, size)?;
+        if !self.has(wanted) {
+            return Err(Error::NotPermitted);
+        }
+        Ok(Self {
+            address: self.address + offset,
+            size,
+            rights: wanted as u8,
+            ..self.part()
+        })
+    }
+
     /// An endpoint of an activity that reaches it.
     pub fn endpoint(&self, activity: u16) -> Endpoint {
         Endpoint::Memory(MemoryEndpoint {
@@ -59,16 +87,8 @@ impl Memory {
             tile: self.tile,
             address: self.address,
             size: self.size,
+            receiver: self.owner,
         })
-    }
-
-    /// Its addresses.
-    pub const fn range(&self) -> Range {
-        Range {
-            tile: self.tile,
-            address: self.address,
-            size: self.size,
-        }
     }
 
     fn has(&self, wanted: u64) -> bool {
@@ -85,9 +105,30 @@ impl Memory {
     }
 }
 
+/// Memory that a process takes, while it is cleared.
+#[derive(Clone, Copy, Debug)]
+pub struct Taking {
+    process: u16,
+    memory: Memory,
+    /// Bytes that are 0.
+    done: u64,
+}
+
 impl Kernel {
     /// The first tile with this name, from a number on.
     pub fn find_tile(&mut self, caller: Caller, (name, size): (u64, u64), from: u64) -> Answer {
+        let bytes = self.load_name(caller, (name, size))?;
+        let found = self.root.tiles.find(&bytes[..size as usize], from);
+        let found = found.ok_or(Error::NotFound)?;
+        Ok(Done::Values(found.tile.into(), found.endpoints.into()))
+    }
+
+    /// A name of the caller, with zeros behind it.
+    pub fn load_name(
+        &mut self,
+        caller: Caller,
+        (name, size): (u64, u64),
+    ) -> Result<[u8; NAME], Error> {
         let mut bytes = [0; NAME];
         if size > NAME as u64 {
             return Err(Error::Invalid);
@@ -103,9 +144,7 @@ impl Kernel {
                 unsafe { core::ptr::copy(place as *const u8, to.as_mut_ptr(), to.len()) };
             },
         )?;
-        let found = self.root.tiles.find(&bytes[..size as usize], from);
-        let found = found.ok_or(Error::NotFound)?;
-        Ok(Done::Values(found.tile.into(), found.endpoints.into()))
+        Ok(bytes)
     }
 
     /// Memory of a tile, which nobody else has, and which is 0.
@@ -116,34 +155,72 @@ impl Kernel {
             return Err(Error::Invalid);
         }
         let size = size.next_multiple_of(PAGE);
-        let end = facts.base.saturating_add(facts.size);
-        let mut address = facts.base;
-        // From the first address on that is free.
+        let taking = match self.root.taking {
+            None => Taking {
+                process: caller.process,
+                memory: self.find_free(facts.tile, (facts.base, facts.size), size)?,
+                done: 0,
+            },
+            Some(taking) => taking,
+        };
+        let Taking { memory, done, .. } = taking;
+        if taking.process != caller.process || (memory.tile, memory.size) != (facts.tile, size) {
+            // Another one takes memory.
+            return Ok(Done::Again);
+        }
+        let part = Memory {
+            address: memory.address + done,
+            size: PART.min(size - done),
+            ..memory
+        };
+        let cleared = self.clear_memory(&part);
+        if cleared.is_err() || done + part.size == size {
+            self.root.taking = None;
+            cleared?;
+            return self.grant(caller.process, Object::Memory(memory), None);
+        }
+        self.root.taking = Some(Taking {
+            done: done + part.size,
+            ..taking
+        });
+        Ok(Done::Again)
+    }
+
+    /// Memory of a tile from the first address on that is free.
+    fn find_free(&self, tile: u16, (base, most): (u64, u64), size: u64) -> Result<Memory, Error> {
+        let end = base.saturating_add(most);
+        let mut address = base;
         while let Some(next) = address.checked_add(size).filter(|&next| next <= end) {
             let in_the_way = self.root.capabilities.find_object(|object| match object {
                 Object::Memory(memory) => {
                     let others_end = memory.address + memory.size;
-                    let is_here = memory.is_whole && memory.tile == facts.tile;
+                    let is_here = memory.is_whole && memory.tile == tile;
                     is_here && memory.address < next && address < others_end
                 }
                 _ => false,
             });
-            let range = Memory::of(facts.tile, address, size).range();
-            let in_the_way = match in_the_way {
-                Some(Object::Memory(other)) => Some(other.range()),
-                _ => self.root.lost.in_the_way(&range),
+            let range = Range {
+                tile,
+                address,
+                size,
             };
-            let Some(other) = in_the_way else {
-                let memory = Memory {
-                    is_whole: true,
-                    ..Memory::of(facts.tile, address, size)
-                };
-                self.clear_memory(&memory)?;
-                return self.grant(caller.process, Object::Memory(memory), None);
+            address = match (in_the_way, self.root.lost.in_the_way(&range)) {
+                (Some(Object::Memory(other)), _) => other.address + other.size,
+                (_, Some(lost)) => lost.end(),
+                _ => {
+                    return Ok(Memory {
+                        is_whole: true,
+                        ..Memory::of(tile, address, size)
+                    });
+                }
             };
-            address = other.address.saturating_add(other.size);
         }
         Err(Error::NoMemory)
+    }
+
+    /// A process is over.
+    pub fn forget_taking(&mut self, process: u16) {
+        self.root.taking = self.root.taking.filter(|taking| taking.process != process);
     }
 
     /// It is 0 afterwards.
@@ -161,7 +238,7 @@ impl Kernel {
     }
 
     /// The object of a capability, if it is memory.
-    fn memory(&self, caller: Caller, number: u64) -> Result<(u16, Memory), Error> {
+    pub fn memory(&self, caller: Caller, number: u64) -> Result<(u16, Memory), Error> {
         match self.capability(caller, number)? {
             (place, Object::Memory(memory)) => Ok((place, memory)),
             _ => Err(Error::Invalid),
@@ -177,16 +254,7 @@ impl Kernel {
         wanted: u64,
     ) -> Answer {
         let (place, memory) = self.memory(caller, number)?;
-        memory.check(offset, size)?;
-        if !memory.has(wanted) {
-            return Err(Error::NotPermitted);
-        }
-        let part = Memory {
-            address: memory.address + offset,
-            size,
-            rights: wanted as u8,
-            ..memory.part()
-        };
+        let part = memory.narrow((offset, size), wanted)?;
         self.grant(caller.process, Object::Memory(part), Some(place))
     }
 
@@ -212,6 +280,13 @@ impl Kernel {
         self.copy(caller, number, offset, data, rights::WRITE)
     }
 
+    /// Where the memory is in the kernel's, if it is the local memory of an activity that does not run.
+    fn image_of(&self, memory: &Memory) -> Option<u64> {
+        let activity = of_units(memory.owner).filter(|&activity| !self.is_current(activity))?;
+        let offset = memory.address - self.facts_of(activity).base;
+        Some(self.root.activities[activity].image.memory(offset))
+    }
+
     fn copy(
         &mut self,
         caller: Caller,
@@ -223,7 +298,10 @@ impl Kernel {
         if !self.map.is_coherent {
             return Err(Error::NoCall);
         }
-        let (_, memory) = self.memory(caller, number)?;
+        let (_, object) = self.capability(caller, number)?;
+        let Object::Memory(memory) = self.root.views.seen(object) else {
+            return Err(Error::Invalid);
+        };
         memory.check(offset, size)?;
         if size > MOST_COPIED {
             return Err(Error::Invalid);
@@ -237,11 +315,34 @@ impl Kernel {
             rights::READ => (Command::Read, rights::WRITE),
             _ => (Command::Write, rights::READ),
         };
-        let mut moved = Ok(());
+        let image = self.image_of(&memory);
+        // Pages that follow each other in memory are moved by one command.
+        let (mut moved, mut start, mut length, mut first) = (Ok(()), 0, 0, offset);
+        let mut move_row = |start, length, first| {
+            if length == 0 {
+                return;
+            }
+            if let Some(image) = image {
+                let at = image + first;
+                let (from, to) = match command {
+                    Command::Read => (at, start),
+                    _ => (start, at),
+                };
+                // SAFETY: bytes of the process's memory, which have just been resolved, and of an activity's image.
+                unsafe { core::ptr::copy(from as *const u8, to as *mut u8, length as usize) };
+                return;
+            }
+            let at = (memory.tile, memory.address + first);
+            moved = moved.and_then(|()| unit.move_memory(command, at, start, length));
+        };
         self.each_piece(caller, here, size, of_caller, |_, place, piece, before| {
-            let at = (memory.tile, memory.address + offset + before);
-            moved = moved.and_then(|()| unit.move_memory(command, at, place, piece));
+            if start + length != place {
+                move_row(start, length, first);
+                (start, length, first) = (place, 0, offset + before);
+            }
+            length += piece;
         })?;
+        move_row(start, length, first);
         moved?;
         value(0)
     }

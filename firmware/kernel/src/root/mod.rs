@@ -1,11 +1,17 @@
 //! The root role (`docs/root.md`): the kernel of one tile sets up the units of tiles without harts, and gives its
 //! programs capabilities for them.
 mod activities;
+mod activity_image;
+mod forwarding;
+mod gate_calls;
 mod gates;
 mod lost_tiles;
 mod memory;
 mod remote;
+mod services;
+mod tile_schedule;
 mod tile_table;
+mod views;
 
 pub use remote::ENDPOINTS;
 
@@ -13,15 +19,21 @@ use flick_abi::card::{Error, PAGE, RootCall};
 use flick_kernel_core::capabilities::{Capabilities, Entry, Place, Revocation};
 use flick_kernel_core::flat_tree::FlatTree;
 
-use crate::kernel::{Answer, Caller, Kernel, value};
-use activities::Activities;
-use gates::{Gates, OpenCalls};
+use crate::kernel::{Answer, Caller, Done, Kernel, value};
+use activities::{Activities, Activity};
+use gate_calls::OpenCalls;
+use gates::Gates;
 use lost_tiles::LostTiles;
-use memory::Memory;
+use memory::{Memory, Taking};
+use services::Services;
+use tile_schedule::Schedule;
 use tile_table::TileTable;
+use views::Views;
 
 /// Capabilities take at most this part of the memory behind the kernel.
 const PART_OF_MEMORY: u64 = 32;
+/// Activities take at most this part, without their images.
+const PART_OF_ACTIVITIES: u64 = 128;
 /// A process has at most this part of all capabilities.
 const QUOTA: usize = 4;
 
@@ -33,15 +45,30 @@ pub enum Object {
     /// A gate of a process of this tile.
     Gate(u8),
     /// The gate of an accelerator.
-    ActivityGate(u8),
+    ActivityGate(u16),
     /// To send messages to a gate.
     Sender(Sender),
     /// An activity of an accelerator, which ends with it.
-    Activity(u8),
+    Activity(u16),
     /// The same, given to another process: it is of no use when the first one has ended.
-    SharedActivity(u8),
+    SharedActivity(u16),
     /// An endpoint of an activity that was set up. It is a child of what it was set up by.
-    Endpoint(u8, u8),
+    Endpoint(u16, u8),
+    /// A gate that has a name.
+    Service(u8),
+    /// A session with a service, of the server or of the client.
+    Session(u8, Side),
+    /// Memory whose range the maker changes.
+    View(u8, Side),
+}
+
+/// Whose a capability is, of two that have an object together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The object goes with it.
+    Maker,
+    /// Derived from that of the maker.
+    User,
 }
 
 /// Where messages go.
@@ -63,6 +90,12 @@ pub struct Root {
     gates: Gates,
     calls: OpenCalls,
     activities: Activities,
+    schedule: Schedule,
+    /// Messages and data that the kernel has taken for activities without a turn.
+    forwarded: u64,
+    services: Services,
+    views: Views,
+    taking: Option<Taking>,
     lost: LostTiles,
 }
 
@@ -75,6 +108,11 @@ impl Root {
             gates: Gates::new(),
             calls: OpenCalls::new(),
             activities: Activities::new(),
+            schedule: Schedule::new(),
+            forwarded: 0,
+            services: Services::new(),
+            views: Views::new(),
+            taking: None,
             lost: LostTiles::new(),
         }
     }
@@ -101,7 +139,27 @@ impl Kernel {
             };
             self.root.capabilities = Capabilities::with_entries(entries, count / QUOTA);
         }
+        self.begin_activities();
         unit.listen(0);
+    }
+
+    fn begin_activities(&mut self) {
+        let memory = self.map.memory.1 - self.map.memory.0;
+        let slice = u128::from(self.root.tiles.slice) * u128::from(self.map.frequency);
+        self.root.schedule.slice = (slice / 1_000_000_000).max(1) as u64;
+        let most = (memory / PART_OF_ACTIVITIES) as usize / size_of::<Activity>();
+        let most = most.min(activities::MOST);
+        let pages = (most * size_of::<Activity>()).div_ceil(PAGE as usize);
+        if let Some(at) = self.frames.allocate_many(pages) {
+            let all = at as *mut Activity;
+            // SAFETY: as above.
+            self.root.activities = Activities(unsafe {
+                for n in 0..most {
+                    all.add(n).write(Activity::FREE);
+                }
+                core::slice::from_raw_parts_mut(all, most)
+            });
+        }
     }
 
     fn is_root(&self) -> bool {
@@ -151,6 +209,16 @@ impl Kernel {
             RootCall::ActivityMemory => self.derive_local_memory(caller, a0),
             RootCall::ActivityStart => self.start_activity(caller, a0, a1),
             RootCall::ActivityWait => self.wait_for_activity(caller, a0, a1),
+            RootCall::ActivityState => self.state_of_activity(caller, a0),
+            RootCall::AcceleratorTurns => {
+                let (turns, forwarded) = (self.root.schedule.turns, self.root.forwarded);
+                Ok(Done::Values(turns, forwarded))
+            }
+            RootCall::ServiceCreate => self.create_service(caller, a0, (a1, a2), a3),
+            RootCall::SessionOpen => self.open_session(caller, (a0, a1), a2, a3),
+            RootCall::SessionGive => self.give_by_session(caller, a0, a1),
+            RootCall::ViewCreate => self.create_view(caller, a0),
+            RootCall::ViewSet => self.set_view(caller, a0, (a1, a2), a3),
         }
     }
 
@@ -163,17 +231,23 @@ impl Kernel {
         let to =
             to.filter(|&to| self.processes[to].tables.is_some() && !self.processes[to].is_ending);
         let to = to.ok_or(Error::NotFound)?;
-        // A process receives by its own gates alone, and an endpoint is no right.
-        if matches!(object, Object::Gate(_) | Object::Endpoint(..)) {
-            return Err(Error::Invalid);
-        }
+        self.give_to(to, place, object)
+    }
+
+    /// A capability for another process.
+    fn give_to(&mut self, process: u16, place: Place, object: Object) -> Answer {
         let object = match object {
+            // A process receives by its own gates alone, and an endpoint is no right. A session is between two.
+            Object::Gate(_) | Object::Endpoint(..) | Object::Service(_) | Object::Session(..) => {
+                return Err(Error::Invalid);
+            }
             // Its memory is free again with the first one.
             Object::Memory(memory) => Object::Memory(memory.part()),
             Object::Activity(activity) => Object::SharedActivity(activity),
+            Object::View(view, _) => Object::View(view, Side::User),
             object => object,
         };
-        self.grant(to, object, Some(place))
+        self.grant(process, object, Some(place))
     }
 
     /// Takes a capability away, and all that were derived from it.
@@ -183,17 +257,25 @@ impl Kernel {
             match object {
                 Object::Gate(gate) => self.remove_gate(gate),
                 Object::Activity(activity) => self.end_activity(activity),
-                Object::Endpoint(activity, endpoint) => self.clear_endpoint(activity, endpoint),
+                Object::Endpoint(activity, endpoint) => {
+                    self.root.views.forget(activity, endpoint);
+                    self.clear_endpoint(activity, endpoint);
+                }
+                Object::Service(service) => self.remove_service(service),
+                Object::Session(session, side) => self.end_session(session, side),
+                Object::View(view, Side::Maker) => self.root.views.remove(view),
                 Object::Memory(_)
                 | Object::SharedActivity(_)
                 | Object::ActivityGate(_)
-                | Object::Sender(_) => {}
+                | Object::Sender(_)
+                | Object::View(_, Side::User) => {}
             }
         }
     }
 
     /// A process is over.
     pub fn revoke_all(&mut self, process: u16) {
+        self.forget_taking(process);
         let mut from = 0;
         while let Some(place) = self.root.capabilities.any_of(process, from) {
             self.revoke(place);

@@ -3,6 +3,7 @@ use flick_abi::dtu::{
     self, Command, CommandWord, Endpoint, Identity, MemoryEndpoint, RegisterEndpoint,
 };
 
+use crate::cache;
 use crate::dtu::{KERNEL, Unit};
 
 /// Endpoints of the root: they are the last ones of its unit.
@@ -47,12 +48,25 @@ impl Unit {
 
     /// Reads a register.
     pub fn read_register(&self, tile: u16, offset: u64) -> Result<u64, NoAnswer> {
+        let mut word = [0];
+        self.read_registers(tile, offset, &mut word)?;
+        Ok(word[0])
+    }
+
+    /// Reads registers from an offset on.
+    pub fn read_registers(
+        &self,
+        tile: u16,
+        offset: u64,
+        words: &mut [u64],
+    ) -> Result<(), NoAnswer> {
         let endpoint = self.registers_of(tile);
-        let mut word = 0_u64;
-        let at = (&raw mut word).addr() as u64;
-        self.move_data(Command::Read, endpoint, (at, offset), 8)?;
-        // SAFETY: a word of this function, which the unit has written.
-        Ok(unsafe { (&raw const word).read_volatile() })
+        let (at, size) = (words.as_mut_ptr(), size_of_val(words) as u64);
+        self.move_data(Command::Read, endpoint, (at.addr() as u64, offset), size)?;
+        cache::refresh(at.addr() as u64, size);
+        // The unit has written the words, which the compiler cannot know.
+        core::hint::black_box(words);
+        Ok(())
     }
 
     fn registers_of(&self, tile: u16) -> u16 {
@@ -81,6 +95,7 @@ impl Unit {
             tile,
             address,
             size,
+            receiver: 0,
         };
         self.set_endpoint(number, Endpoint::Memory(endpoint));
         self.move_data(command, number, (here, 0), size)

@@ -2,7 +2,7 @@
 use flick_kernel_core::flat_tree::{Event, FlatTree, number};
 
 /// Tiles that the root knows.
-const TILES: usize = 64;
+pub const TILES: usize = 64;
 /// Bytes of a name.
 pub const NAME: usize = 32;
 
@@ -37,6 +37,8 @@ impl TileFacts {
 pub struct TileTable {
     all: [TileFacts; TILES],
     count: usize,
+    /// Nanoseconds that an activity has its tile if others wait.
+    pub slice: u64,
 }
 
 impl TileTable {
@@ -53,6 +55,7 @@ impl TileTable {
         Self {
             all: [NONE; TILES],
             count: 0,
+            slice: 0,
         }
     }
 
@@ -71,6 +74,9 @@ impl TileTable {
                     if depth == 2 {
                         is_inside = name == b"tiles";
                     }
+                }
+                Event::Property(b"flick,slice", value) if is_inside && depth == 2 => {
+                    self.slice = number(value);
                 }
                 Event::Property(name, value) if is_inside && depth == 3 => {
                     self.property(name, value);
@@ -113,6 +119,23 @@ impl TileTable {
     pub fn get(&self, tile: u64) -> Option<&TileFacts> {
         let mut all = self.all[..self.count].iter();
         all.find(|facts| u64::from(facts.tile) == tile)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The place of a tile in the table.
+    pub fn place(&self, tile: u64) -> Option<u8> {
+        let mut all = self.all[..self.count].iter();
+        all.position(|facts| u64::from(facts.tile) == tile)
+            .map(|place| place as u8)
+    }
+
+    /// The tile at a place.
+    pub fn at(&self, place: u8) -> &TileFacts {
+        &self.all[usize::from(place) % TILES]
     }
 
     /// The first tile of this name, from a number on.

@@ -1,0 +1,349 @@
+//! Which activity has the accelerator of a tile: those that can run take turns (M3x, section 4.6).
+use flick_abi::accelerator::{self, Control, Notice, Status};
+use flick_abi::card::Error;
+use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, NO_ACTIVITY};
+
+use super::Root;
+use super::activities::{DRAINS, Phase, in_units};
+use super::activity_image::{ENDPOINTS, notices};
+use super::remote::NoAnswer;
+use super::tile_table::TILES;
+use crate::csr;
+use crate::dtu::{CALLS, Message, Unit};
+use crate::kernel::Kernel;
+
+/// In the place of an activity: none.
+pub const NOBODY: u16 = u16::MAX;
+/// Cycles that a module waits for a message until another activity gets its tile. M3x has 20,000 of its processor's.
+const YIELD: u64 = 6_700;
+/// The error of an activity whose tile does not answer.
+const LOST: u64 = Error::Failed as u64;
+/// The time after which the kernel looks whether a module has stopped whose notice may be lost: so many parts of a
+/// second.
+const LOOKS: u64 = 1_000;
+
+/// The turns of a tile.
+#[derive(Clone, Copy, Debug)]
+pub struct Turns {
+    /// The activity that has the tile.
+    current: u16,
+    /// Activities that can run, in the order of their turns.
+    first: u16,
+    last: u16,
+    /// When the kernel does something: the turn ends, or a module should have stopped.
+    due: u64,
+    /// The module was told to stop.
+    stops: bool,
+    /// The module was told to stop when it waits for long.
+    yields: bool,
+    /// The activity was revoked, and the module has not come to its next step.
+    drains: bool,
+}
+
+impl Turns {
+    pub const NONE: Self = Self {
+        current: NOBODY,
+        first: NOBODY,
+        last: NOBODY,
+        due: u64::MAX,
+        stops: false,
+        yields: false,
+        drains: false,
+    };
+
+    fn has_others(&self) -> bool {
+        self.first != NOBODY
+    }
+}
+
+/// All tiles' turns.
+#[derive(Debug)]
+pub struct Schedule {
+    tiles: [Turns; TILES],
+    /// The time of a turn.
+    pub slice: u64,
+    /// How often a tile got another activity.
+    pub turns: u64,
+}
+
+impl Schedule {
+    pub const fn new() -> Self {
+        Self {
+            tiles: [Turns::NONE; TILES],
+            slice: u64::MAX,
+            turns: 0,
+        }
+    }
+}
+
+impl Root {
+    /// The time of the next end of a turn.
+    pub fn next_turn_end(&self) -> u64 {
+        let all = &self.schedule.tiles[..self.tiles.count()];
+        all.iter().map(|turns| turns.due).min().unwrap_or(u64::MAX)
+    }
+}
+
+impl Kernel {
+    /// Whether the activity has its tile.
+    pub fn is_current(&self, activity: u16) -> bool {
+        let of = &self.root.activities[activity];
+        of.phase != Phase::Free
+            && self.root.schedule.tiles[usize::from(of.place)].current == activity
+    }
+
+    /// An activity can run.
+    pub fn make_ready(&mut self, activity: u16) {
+        let of = &mut self.root.activities[activity];
+        of.phase = Phase::Ready;
+        of.next = NOBODY;
+        let place = of.place;
+        let turns = &mut self.root.schedule.tiles[usize::from(place)];
+        let before = core::mem::replace(&mut turns.last, activity);
+        match before {
+            NOBODY => turns.first = activity,
+            before => self.root.activities[before].next = activity,
+        }
+        self.give_turn(place);
+    }
+
+    /// An activity cannot run any more, which had no turn.
+    pub fn leave_turns(&mut self, activity: u16) {
+        let place = usize::from(self.root.activities[activity].place);
+        let (mut before, mut at) = (NOBODY, self.root.schedule.tiles[place].first);
+        while at != NOBODY && at != activity {
+            (before, at) = (at, self.root.activities[at].next);
+        }
+        if at == NOBODY {
+            return;
+        }
+        let next = self.root.activities[activity].next;
+        let turns = &mut self.root.schedule.tiles[place];
+        match before {
+            NOBODY => turns.first = next,
+            before => self.root.activities[before].next = next,
+        }
+        if turns.last == activity {
+            turns.last = before;
+        }
+    }
+
+    /// The next activity gets a tile that is free. A tile that is not free gets to know that others wait.
+    fn give_turn(&mut self, place: u8) {
+        let Some(unit) = self.tiles.unit else {
+            return;
+        };
+        let now = csr::time();
+        let turn_end = now.saturating_add(self.root.schedule.slice);
+        let facts = *self.root.tiles.at(place);
+        loop {
+            let turns = &mut self.root.schedule.tiles[usize::from(place)];
+            if !turns.has_others() {
+                return;
+            }
+            if turns.current != NOBODY || turns.drains {
+                if !turns.yields && !turns.drains {
+                    turns.yields = true;
+                    turns.due = turns.due.min(turn_end);
+                    let register = ACCELERATOR_REGISTERS + accelerator::YIELD;
+                    // A tile that does not answer is found when its turn ends.
+                    let _: Result<(), NoAnswer> =
+                        unit.write_registers(facts.tile, register, &[YIELD]);
+                }
+                return;
+            }
+            let activity = turns.first;
+            let of = &mut self.root.activities[activity];
+            turns.first = of.next;
+            if turns.first == NOBODY {
+                turns.last = NOBODY;
+            }
+            let control = match core::mem::replace(&mut of.has_begun, true) {
+                true => Control::Continue,
+                false => Control::Start,
+            };
+            let yields = turns.has_others();
+            let until = match yields {
+                true => turn_end,
+                false => u64::MAX,
+            };
+            let how = (in_units(activity), control, if yields { YIELD } else { 0 });
+            // A tile that has not answered may have a module that runs.
+            let is_there = self.ask_lost_tile(facts.tile).is_ok();
+            let of = &mut self.root.activities[activity];
+            if !is_there || of.image.restore(unit, &facts, how).is_err() {
+                self.lose_tile(facts.tile, None);
+                self.end(activity, Status::Failed as u64, LOST);
+                continue;
+            }
+            of.phase = Phase::Runs;
+            let turns = &mut self.root.schedule.tiles[usize::from(place)];
+            *turns = Turns {
+                current: activity,
+                due: until,
+                stops: false,
+                yields,
+                ..*turns
+            };
+            self.root.schedule.turns += 1;
+            return;
+        }
+    }
+
+    /// Turns are over.
+    pub fn end_turns(&mut self, now: u64) {
+        let Some(unit) = self.tiles.unit else {
+            return;
+        };
+        for place in 0..self.root.tiles.count() as u8 {
+            let turns = &mut self.root.schedule.tiles[usize::from(place)];
+            if turns.due > now {
+                continue;
+            }
+            let tile = self.root.tiles.at(place).tile;
+            let again = self.map.frequency / LOOKS;
+            turns.due = now.saturating_add(again);
+            let told = match core::mem::replace(&mut turns.stops, true) {
+                false => unit.write_registers(
+                    tile,
+                    ACCELERATOR_REGISTERS + accelerator::CONTROL,
+                    &[Control::Stop as u64],
+                ),
+                // It should have stopped. Its notice may be lost, or the tile.
+                true => match unit.read_register(tile, ACCELERATOR_REGISTERS + accelerator::STATUS)
+                {
+                    Ok(status) if status == Status::Runs as u64 => Ok(()),
+                    Ok(status) => {
+                        let status = Status::from_number(status).unwrap_or(Status::Failed);
+                        self.tile_is_free(place, status, 0, u64::MAX);
+                        Ok(())
+                    }
+                    Err(error) => Err(error),
+                },
+            };
+            if told.is_err() {
+                self.tile_is_free(place, Status::Failed, LOST, 0);
+            }
+        }
+    }
+
+    /// Modules tell what happens.
+    pub fn attend_activities(&mut self, unit: Unit) {
+        while let Some(message) = unit.fetch(CALLS) {
+            self.module_tells(unit, &message);
+            // The module goes on when its credit is back.
+            unit.acknowledge(CALLS, message.slot);
+        }
+    }
+
+    fn module_tells(&mut self, unit: Unit, message: &Message) {
+        let words = *message
+            .payload
+            .first_chunk()
+            .unwrap_or(&[0; accelerator::NOTICE_WORDS]);
+        let place = self.root.tiles.place(message.header.tile.into());
+        let (Some(place), Some(notice)) = (place, Notice::from_words(words)) else {
+            return;
+        };
+        let turns = self.root.schedule.tiles[usize::from(place)];
+        // A message of an earlier activity may have been on its way.
+        let is_its = message.header.label == turns.current.into();
+        match notice {
+            Notice::Status {
+                status,
+                fault,
+                waits,
+            } => {
+                if is_its || turns.drains {
+                    self.tile_is_free(place, status, fault, waits);
+                }
+            }
+            _ if is_its => self.forward(unit, turns.current, notice),
+            _ => {}
+        }
+    }
+
+    /// The module of a tile has stopped, or its activity is over. `waits`: the endpoints by whose messages it goes on.
+    fn tile_is_free(&mut self, place: u8, status: Status, fault: u64, waits: u64) {
+        let Some(unit) = self.tiles.unit else {
+            return;
+        };
+        let facts = *self.root.tiles.at(place);
+        let turns = &mut self.root.schedule.tiles[usize::from(place)];
+        let activity = turns.current;
+        if activity != NOBODY && !turns.drains {
+            let image = &mut self.root.activities[activity].image;
+            match image.save(unit, &facts) {
+                // Its confirmation is under way: the kernel looks again.
+                Ok(None) => {
+                    turns.stops = true;
+                    turns.due = csr::time() + self.map.frequency / LOOKS;
+                    return;
+                }
+                Ok(Some(())) if status == Status::Stopped => {
+                    let unread = image.unread();
+                    turns.current = NOBODY;
+                    turns.due = u64::MAX;
+                    match waits == 0 || unread & waits != 0 {
+                        true => self.make_ready(activity),
+                        false => self.root.activities[activity].phase = Phase::Waits(waits),
+                    }
+                }
+                Ok(Some(())) => {
+                    turns.current = NOBODY;
+                    self.end(activity, status as u64, fault);
+                }
+                Err(NoAnswer) => {
+                    turns.current = NOBODY;
+                    self.lose_tile(facts.tile, None);
+                    self.end(activity, Status::Failed as u64, LOST);
+                }
+            }
+        }
+        let turns = &mut self.root.schedule.tiles[usize::from(place)];
+        if turns.current == NOBODY || turns.drains {
+            let (first, last) = (turns.first, turns.last);
+            *turns = Turns {
+                first,
+                last,
+                ..Turns::NONE
+            };
+            self.give_turn(place);
+        }
+    }
+
+    /// An activity that has its tile is revoked: the module comes to its next step, and does nothing meanwhile.
+    pub fn drain(&mut self, activity: u16) {
+        let place = self.root.activities[activity].place;
+        let tile = self.root.tiles.at(place).tile;
+        let turns = &mut self.root.schedule.tiles[usize::from(place)];
+        turns.current = NOBODY;
+        let Some(unit) = self.tiles.unit else {
+            return;
+        };
+        turns.drains = true;
+        turns.stops = true;
+        turns.due = csr::time() + self.map.frequency / LOOKS;
+        let root = self.map.tile.0 as u16;
+        // From now on no command of the module has an endpoint, but that by which it tells that it has stopped.
+        let mut endpoints = [[0; 4]; ENDPOINTS];
+        endpoints[usize::from(accelerator::ROOT)] = notices(root, NOBODY.into(), DRAINS).words();
+        let stopped = unit
+            .write_registers(tile, dtu::current(0), &[NO_ACTIVITY.into()])
+            .and_then(|()| {
+                unit.write_registers(tile, dtu::endpoint_word(0, 0), endpoints.as_flattened())
+            })
+            .and_then(|()| unit.write_registers(tile, dtu::current(0), &[DRAINS.into()]))
+            .and_then(|()| {
+                unit.write_registers(
+                    tile,
+                    ACCELERATOR_REGISTERS + accelerator::CONTROL,
+                    &[Control::Stop as u64],
+                )
+            });
+        if stopped.is_err() {
+            self.lose_tile(tile, None);
+            self.tile_is_free(place, Status::Failed, LOST, 0);
+        }
+    }
+}
