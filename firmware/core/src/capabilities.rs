@@ -375,7 +375,9 @@ mod tests {
         // All of a branch, in which it was.
         let top = table.add(1, 0, None).unwrap();
         let [left, right] = [1, 2].map(|n| table.add(1, n, Some(top)).unwrap());
-        [3, 4].map(|n| table.add(1, n, Some(right)).unwrap());
+        for n in [3, 4] {
+            table.add(1, n, Some(right)).unwrap();
+        }
         let mut revocation = Revocation::of(top);
         assert_eq!(table.revoke_next(&mut revocation), Some(4));
         assert_eq!(revoke(&mut table, right), [3, 2]);
