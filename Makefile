@@ -142,7 +142,9 @@ tree: rust pass nxp firmware card extensions
 	  install -m 644 $(BUILD)/obj/card/{crt.o,libcard.a,libpthread.a} $(LIB)/card && \
 	  { $(BUILD)/bin/flick card cc -O2 -Wall -Wextra -Werror -Ifirmware/lib/src -Wl,-s \
 	      firmware/servers/*.c -o $(BUILD)/obj/card/servers && \
-	    install -m 644 $(BUILD)/obj/card/servers $(LIB)/card || [ -z "$${CI:-}" ]; }; \
+	    install -m 644 $(BUILD)/obj/card/servers $(LIB)/card && \
+	    $(BUILD)/bin/flick card cc -O2 -Wall -Wextra -Werror -pthread -Wl,-s firmware/shell/*.c -o $(BUILD)/obj/card/shell && \
+	    install -m 644 $(BUILD)/obj/card/shell $(LIB)/card || [ -z "$${CI:-}" ]; }; \
 	fi
 	@if [ -e $(BUILD)/obj/card/c++/made-of ]; then \
 	  mkdir -p $(LIB)/card/c++ && cp -R $(BUILD)/obj/card/c++/{include,libstdc++.a} $(LIB)/card/c++; \

@@ -146,6 +146,7 @@ card_checks() {
   check "Accelerators" tests/card/run-accelerators.sh
   check "The root's kernel, attacked and with faults" tests/card/run-root.sh
   check "Servers of files" tests/card/run-files.sh
+  check "Shell of the card" tests/card/run-shell.sh
 }
 script_checks() {
   card_checks

@@ -6,6 +6,7 @@ use std::fmt::Display;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use flick_abi::card::write_argument;
@@ -13,6 +14,7 @@ use flick_diagnostics::Code;
 use flick_driver::{Error, FrontEnd, Root};
 use flick_machine::Files;
 
+use crate::card_shell::Shell;
 use crate::console_place::ConsolePlace;
 use crate::machine_command::{read, unreadable};
 
@@ -30,16 +32,19 @@ pub enum CardCommand {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+    /// Start the shell of a machine with accelerators (docs/shell.md)
+    Sh(Box<Shell>),
 }
 
 impl CardCommand {
-    /// Becomes the compiler, and comes back only with an error.
-    pub fn run(self) -> Error {
+    /// Runs the shell, or becomes the compiler.
+    pub fn run(self) -> Result<ExitCode, Error> {
         let (front, args) = match self {
             Self::Cc { args } => (FrontEnd::C, args),
             Self::Cxx { args } => (FrontEnd::Cxx, args),
+            Self::Sh(shell) => return shell.run(),
         };
-        flick_driver::card_cc(front, &args)
+        Err(flick_driver::card_cc(front, &args))
     }
 }
 

@@ -163,7 +163,7 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
 }
 
 /// `report`: a report is printed, and perhaps written to a file.
-fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Error> {
+pub fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Error> {
     let has_report = report.is_some();
     let description = load(&run.machine, &run.settings)?;
     let mut systems = systems(&run.machine, &description)?;

@@ -7,6 +7,7 @@
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
 mod accelerator_report;
 mod card_program;
+mod card_shell;
 mod config_command;
 mod console_place;
 mod doctor;
@@ -96,7 +97,7 @@ enum Command {
         #[command(subcommand)]
         what: machine_command::MachineCommand,
     },
-    /// Compile programs for the harts of a card (docs/card-programs.md)
+    /// Compile programs for the harts of a card (docs/card-programs.md), or start its shell
     Card {
         #[command(subcommand)]
         what: card_program::CardCommand,
@@ -402,7 +403,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             demangle: args.names.demangle(),
         })?,
         Command::Verify(args) => return verify(&args.files),
-        Command::Card { what } => return Err(what.run()),
+        Command::Card { what } => return what.run(),
         Command::Machine { what } => return machine_command::run(what),
         Command::Stat(stat) => {
             stat.on.choose()?;

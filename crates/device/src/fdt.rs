@@ -72,6 +72,8 @@ pub struct TileNode {
     pub memory: AddressRange,
     /// Endpoints of its unit.
     pub endpoints: u32,
+    /// Bytes of a block, and of all blocks that the local memory begins with. `None`: it is no accelerator of streams.
+    pub blocks: Option<[u64; 2]>,
 }
 
 /// A hart.
@@ -284,6 +286,9 @@ impl MachineTree {
             let AddressRange { base, size } = tile.memory;
             fdt.property_array_u64("flick,memory", &[base, size])?;
             fdt.property_u32("flick,endpoints", tile.endpoints)?;
+            if let Some(blocks) = tile.blocks {
+                fdt.property_array_u64("flick,blocks", &blocks)?;
+            }
             fdt.end_node(node)?;
         }
         Ok(fdt.end_node(tiles)?)

@@ -106,6 +106,11 @@ impl Root {
         self.require(self.card().join("servers"))
     }
 
+    /// A program of the card that is part of Flick, else FLK0102.
+    pub fn card_program(&self, name: &str) -> Result<PathBuf> {
+        self.require(self.card().join(name))
+    }
+
     /// The kernel of the card, else FLK0102.
     pub fn card_kernel(&self) -> Result<PathBuf> {
         self.require(self.card().join("kernel.elf"))

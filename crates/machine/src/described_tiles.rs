@@ -137,6 +137,12 @@ pub(crate) fn nodes_for_root(machine: &machine::Machine) -> Vec<TileNode> {
                 size: memory.1,
             },
             endpoints: tile.dtu.as_ref().map_or(0, |dtu| dtu.endpoints),
+            blocks: match &tile.kind {
+                TileKind::Accelerator(stream) if stream.is_stream => {
+                    Some([stream.block, stream.block * u64::from(stream.buffers)])
+                }
+                _ => None,
+            },
         })
     };
     machine.tiles.iter().enumerate().filter_map(node).collect()

@@ -33,6 +33,15 @@ static void *serve(void *number) {
   }
 }
 
+// Answers the first message too late.
+static void *serve_late(void *number) {
+  uint64_t gate = *(uint64_t *)number, message[15], label, answer[3] = {1, 1, 1};
+  int64_t taken = flick_gate_receive(gate, (uint64_t)message, FLICK_FOR_EVER, &label);
+  flick_thread_sleep(soon() + flick_program.frequency / 500);
+  flick_gate_answer(gate, taken & 0xff, (uint64_t)answer, sizeof answer);
+  return serve(number);
+}
+
 struct client {
   uint64_t sender, label, failed;
 };
@@ -55,6 +64,12 @@ static void *waits(void *sender) {
                                  FLICK_FOR_EVER);
 }
 
+static void *calls_briefly(void *sender) {
+  uint64_t message[1] = {1}, answer[15];
+  return (void *)flick_gate_call(*(uint64_t *)sender, (uint64_t)message, 8, (uint64_t)answer,
+                                 soon());
+}
+
 int main(void) {
   uint64_t gate = flick_gate_create(), message[15] = {0}, answer[15], label;
   // Four clients, of which each has a label of its own.
@@ -75,24 +90,38 @@ int main(void) {
   void *result;
   pthread_join(server, &result);
 
-  // Nobody serves the gate.
+  // Nobody serves the gate. The message goes with its call.
   uint64_t begin = flick_time();
   expect(flick_gate_call(first, (uint64_t)message, 8, (uint64_t)answer, soon()), -FLICK_ETIMEDOUT,
          "a call without an answer");
   expect(flick_time() - begin < flick_program.frequency, 1, "its time");
-  int64_t taken = flick_gate_receive(gate, (uint64_t)message, soon(), &label);
-  expect(taken & 0xff, 0, "the slot of its message");
+  expect(flick_gate_receive(gate, (uint64_t)message, soon(), &label), -FLICK_ETIMEDOUT,
+         "a message of nobody");
+  pthread_create(&threads[0], NULL, calls_briefly, &first);
+  int64_t taken = flick_gate_receive(gate, (uint64_t)message, FLICK_FOR_EVER, &label);
+  expect(taken >> 8, 8, "the size of a message");
   expect(label, 100, "its label");
-  // The answer comes too late: nobody gets it.
+  pthread_join(threads[0], &result);
+  expect((int64_t)result, -FLICK_ETIMEDOUT, "a call whose answer comes too late");
+  // Nobody gets the answer.
   expect(flick_gate_answer(gate, taken & 0xff, (uint64_t)message, 8), 0, "a late answer");
   expect(flick_gate_answer(gate, taken & 0xff, (uint64_t)message, 8), -FLICK_EINVAL,
          "a second answer");
   expect(flick_gate_receive(gate, (uint64_t)message, soon(), &label), -FLICK_ETIMEDOUT,
          "an empty gate");
-  for (int n = 0; n < 16; n++)
-    flick_gate_call(first, (uint64_t)message, 8, (uint64_t)answer, flick_time() + 1);
+  // A process has 8 calls under way, also if nobody waits for them any more and they have slots.
+  int64_t slots[8];
+  for (int n = 0; n < 8; n++) {
+    pthread_create(&threads[0], NULL, calls_briefly, &first);
+    slots[n] = flick_gate_receive(gate, (uint64_t)message, FLICK_FOR_EVER, &label);
+    pthread_join(threads[0], &result);
+  }
   expect(flick_gate_call(first, (uint64_t)message, 8, (uint64_t)answer, soon()), -FLICK_EAGAIN,
-         "a full gate");
+         "a call too many");
+  for (int n = 0; n < 8; n++)
+    expect(flick_gate_answer(gate, slots[n] & 0xff, (uint64_t)message, 8), 0, "a late answer");
+  expect(flick_gate_answer(gate, slots[0] & 0xff, (uint64_t)message, 8), -FLICK_EINVAL,
+         "a second answer");
   expect(flick_gate_call(gate, (uint64_t)message, 8, (uint64_t)answer, soon()), -FLICK_EINVAL,
          "a call by what receives");
   expect(flick_gate_receive(first, (uint64_t)message, soon(), &label), -FLICK_EINVAL,
@@ -104,16 +133,13 @@ int main(void) {
 
   // The answer to a call whose time was over comes while the same thread waits for another one.
   uint64_t late = flick_gate_create(), to_late = flick_gate_sender(late, 0, 2);
-  expect(flick_gate_call(to_late, (uint64_t)message, 8, (uint64_t)answer, flick_time() + 1),
-         -FLICK_ETIMEDOUT, "a short call");
-  pthread_create(&server, NULL, serve, &late);
+  pthread_create(&server, NULL, serve_late, &late);
   message[0] = 21;
   expect(flick_gate_call(to_late, (uint64_t)message, 8, (uint64_t)answer, soon()), -FLICK_ETIMEDOUT,
-         "a call whose server has ended");
-  pthread_join(server, &result);
-  pthread_create(&server, NULL, serve, &late);
+         "a call that is answered late");
   message[0] = 33;
-  expect(flick_gate_call(to_late, (uint64_t)message, 8, (uint64_t)answer, soon()), 24, "a call");
+  expect(flick_gate_call(to_late, (uint64_t)message, 8, (uint64_t)answer, FLICK_FOR_EVER), 24,
+         "a call");
   expect(answer[0], 66, "its answer");
   message[0] = 0;
   expect(flick_gate_call(to_late, (uint64_t)message, 8, (uint64_t)answer, soon()), 24, "the end");

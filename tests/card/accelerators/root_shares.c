@@ -74,8 +74,9 @@ int main(int count, char **arguments) {
   uint64_t mean = sum / number;
   printf("%s\n", least * 10 >= mean * 9 && most * 10 <= mean * 11 ? "each has its share"
                                                                   : "shares are unequal");
-  fprintf(stderr, "%u activities: %lu to %lu blocks, %lu on average; %lu turns\n", number,
-          (unsigned long)least, (unsigned long)most, (unsigned long)mean, (unsigned long)turns);
+  if (count > 3)
+    printf("%u activities: %lu to %lu blocks, %lu on average; %lu turns\n", number,
+           (unsigned long)least, (unsigned long)most, (unsigned long)mean, (unsigned long)turns);
   for (unsigned n = 0; n < number; n++)
     good(flick_capability_revoke(activities[n]), "capability_revoke");
   good(flick_capability_revoke(gate), "capability_revoke");

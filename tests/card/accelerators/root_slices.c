@@ -156,8 +156,8 @@ int main(int count, char **arguments) {
   turns = good(flick_accelerator_turns(&forwarded), "accelerator_turns") - turns;
   printf("chains: %u\npoints that are wrong: %lu\nblocks of mul: %lu\n", number, wrong, blocks);
   printf("turns: %s\n", turns > 3 * number ? "more than one each" : "one each");
-  fprintf(stderr, "%lu turns, %lu forwarded\n", (unsigned long)turns,
-          (unsigned long)(forwarded - before));
+  if (count > 2)
+    printf("%lu turns, %lu forwarded\n", (unsigned long)turns, (unsigned long)(forwarded - before));
 
   // An activity without a turn is revoked, and one that has its turn. Others go on.
   uint64_t first = good(flick_activity_create(tile_of("fft")), "activity_create");

@@ -285,7 +285,8 @@ static void forged(struct flick_files *files) {
       words[1] |= 64;
     flick_tile_store(files[1].page, 0, (uintptr_t)"/f/../forged\0/", 16);
     expect(flick_gate_call(is_file ? file.requests : files[1].session, (uintptr_t)words,
-                           8 * (is_file ? 3 : below(16)), (uintptr_t)answer, FLICK_FOR_EVER) >= 8,
+                           8 * (is_file ? 3 : 2 + below(14)), (uintptr_t)answer,
+                           FLICK_FOR_EVER) >= 8,
            1, "an answer");
   }
   expect(flick_files_disconnect(&files[1]), 0, "disconnect");

@@ -81,7 +81,7 @@ calls! {
         "until": "a value of `time`";
         "the bytes of the answer";
         NotFound: "the caller's process has no such capability", Invalid: "it is none to send, or the size",
-        BadAddress: "the caller cannot load the message, or store the answer", Again: "the gate is full, or 8 calls of the process wait, or 16 of all",
+        BadAddress: "the caller cannot load the message, or store the answer", Again: "8 calls of the process wait, or 64 of all, or the accelerator has no room",
         Dead: "the gate is gone", TimedOut: "no answer came in time", NoCall: "the kernel is no root";
         "Sends a message and waits for its answer."
     ActivityCreate = 92, "activity_create", Kernel;
@@ -168,6 +168,11 @@ calls! {
         ; "turns; messages and data that were forwarded";
         NoCall: "the kernel is no root";
         "Says how often accelerators got another activity, and what the kernel took for activities without a turn."
+    TileBlock = 112, "tile_block", Kernel;
+        "tile": "of an accelerator of streams";
+        "bytes of a block; where the local memory behind the blocks begins";
+        NotFound: "there is no such tile", NoCall: "the kernel is no root";
+        "Says how an accelerator divides its local memory."
 }
 
 #[cfg(test)]

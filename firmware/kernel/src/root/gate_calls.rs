@@ -1,4 +1,5 @@
-//! Calls of programs to gates, which wait for their answers.
+//! Calls of programs to gates, which wait for their answers. The kernel hands those to gates of its own tile from
+//! program to program. Others go by the unit.
 use flick_abi::card::{Error, MAILBOX_BYTES};
 use flick_abi::dtu::{Error as UnitError, HEADER_SIZE, Header, SlotRecord};
 use flick_kernel_core::threads::{Place, State, Wait};
@@ -8,13 +9,15 @@ use super::activity_image::Left;
 use super::forwarding::Outcome;
 use super::gates::SLOTS;
 use super::{Object, Root, Sender, Side};
-use crate::dtu::{KERNEL, Message, REPLIES, Unit};
-use crate::kernel::{Answer, Caller, Kernel};
+use crate::dtu::{KERNEL, Message, PAYLOAD, Payload, REPLIES, Unit};
+use crate::kernel::{Answer, Caller, Kernel, value};
 
-/// Calls to gates that wait: each has room for its answer.
-const CALLS: usize = SLOTS as usize;
+/// Calls to gates that wait, as bits.
+const CALLS: usize = u64::BITS as usize;
 /// Those of a process: others find room, too.
-const CALLS_OF_PROCESS: usize = CALLS / 2;
+const CALLS_OF_PROCESS: usize = 8;
+/// Those by the unit, which has room for so many answers.
+const CALLS_BY_UNIT: usize = SLOTS as usize;
 /// Capabilities that a server gives until its answer.
 const MOST_GIVEN: u8 = 4;
 
@@ -31,6 +34,29 @@ struct OpenCall {
     /// Whose it is: tile and endpoint.
     gate: (u16, u16),
     by: By,
+    stage: Stage,
+}
+
+/// The message of a call to a gate of this tile.
+#[derive(Clone, Copy, Debug)]
+struct Words {
+    /// Its sender's.
+    label: u64,
+    words: Payload,
+    size: u64,
+}
+
+/// How far a call has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The unit has sent it.
+    Sent,
+    /// It waits for the server.
+    Waits,
+    /// The server has it. Its slot is that of the call, behind those of the unit.
+    Taken,
+    /// The same, and its caller does not wait any more. The slot is not another's before the answer.
+    Left,
 }
 
 /// By what a call was made.
@@ -47,26 +73,100 @@ enum By {
 #[derive(Debug)]
 pub struct OpenCalls {
     all: [Option<OpenCall>; CALLS],
+    messages: [Words; CALLS],
+    /// Places that are used, and those of calls that wait for a server, as bits.
+    used: u64,
+    waiting: u64,
     before: u64,
+}
+
+/// The places of bits.
+fn places(bits: u64) -> impl Iterator<Item = usize> {
+    let mut rest = bits;
+    core::iter::from_fn(move || {
+        let place = rest.trailing_zeros() as usize;
+        rest &= rest.wrapping_sub(1);
+        (place < CALLS).then_some(place)
+    })
 }
 
 impl OpenCalls {
     /// None.
     pub const fn new() -> Self {
+        const NONE: Words = Words {
+            label: 0,
+            words: [0; PAYLOAD / 8],
+            size: 0,
+        };
         Self {
             all: [None; CALLS],
+            messages: [NONE; CALLS],
+            used: 0,
+            waiting: 0,
             before: 0,
         }
+    }
+
+    fn get(&self, place: usize) -> Option<&OpenCall> {
+        self.all.get(place)?.as_ref()
+    }
+
+    fn put(&mut self, place: usize, call: OpenCall) {
+        self.used |= 1 << place;
+        self.all[place] = Some(call);
+        self.set_stage(place, call.stage);
+    }
+
+    fn set_stage(&mut self, place: usize, stage: Stage) {
+        self.waiting &= !(1 << place);
+        self.waiting |= u64::from(stage == Stage::Waits) << place;
+        if let Some(call) = &mut self.all[place] {
+            call.stage = stage;
+        }
+    }
+
+    fn take(&mut self, place: usize) -> Option<OpenCall> {
+        self.used &= !(1 << place);
+        self.waiting &= !(1 << place);
+        self.all[place].take()
+    }
+
+    /// A place for one more of a process.
+    fn find_place(&self, process: u16, is_local: bool) -> Option<usize> {
+        let (mut own, mut by_unit) = (0, 0);
+        for call in places(self.used).filter_map(|place| self.get(place)) {
+            own += usize::from(call.process == process);
+            by_unit += usize::from(call.stage == Stage::Sent);
+        }
+        let has_room = own < CALLS_OF_PROCESS && (is_local || by_unit < CALLS_BY_UNIT);
+        places(!self.used).next().filter(|_| has_room)
     }
 }
 
 impl Root {
     /// A thread does not wait for its answer any more.
     pub fn forget_call(&mut self, place: u8) {
-        let call = self.calls.all[usize::from(place)].take();
-        if let Some(By::Opening(session)) = call.map(|call| call.by) {
+        let n = usize::from(place);
+        let Some(call) = &mut self.calls.all[n] else {
+            return;
+        };
+        let by = core::mem::replace(&mut call.by, By::Sender);
+        match call.stage {
+            Stage::Sent | Stage::Waits => drop(self.calls.take(n)),
+            Stage::Taken | Stage::Left => self.calls.set_stage(n, Stage::Left),
+        }
+        if let By::Opening(session) = by {
             self.services.is_not_awaited(session);
         }
+    }
+
+    /// The oldest call that waits for the server of a gate of this tile.
+    pub fn next_call(&self, endpoint: u16) -> Option<usize> {
+        let waiting = places(self.calls.waiting).filter_map(|place| {
+            let call = self.calls.get(place)?;
+            (call.gate.1 == endpoint).then_some((call.label >> 8, place))
+        });
+        waiting.min().map(|(_, place)| place)
     }
 }
 
@@ -125,30 +225,91 @@ impl Kernel {
         until: u64,
     ) -> Answer {
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
+        let is_local = (sender.tile, sender.receiver) == (self.map.tile.0 as u16, KERNEL);
         let calls = &mut self.root.calls;
-        let own = calls.all.iter().flatten();
-        let own = own.filter(|call| call.process == caller.process).count();
-        let place = calls.all.iter().position(Option::is_none);
-        let place = place.filter(|_| own < CALLS_OF_PROCESS);
+        let place = calls.find_place(caller.process, is_local);
         let place = place.ok_or(Error::Again)?;
         calls.before += 1;
         let label = place as u64 | calls.before << 8;
-        let to = (sender.tile, sender.endpoint, sender.receiver);
-        match unit.ask_gate(to, sender.label, payload, label) {
-            Ok(()) => {}
-            Err(UnitError::NoSpace) => return Err(Error::Again),
-            Err(UnitError::Gone) => self.leave_call(&sender, label, payload)?,
-            Err(_) => return Err(Error::Dead),
-        }
-        self.root.calls.all[place] = Some(OpenCall {
+        let call = OpenCall {
             thread: self.dispatch.threads.number(caller.thread),
             process: caller.process,
             label,
             buffer,
             gate: (sender.tile, sender.endpoint),
             by,
-        });
+            stage: if is_local { Stage::Waits } else { Stage::Sent },
+        };
+        let to = (sender.tile, sender.endpoint, sender.receiver);
+        if is_local {
+            let mut words = Payload::default();
+            words[..payload.len()].copy_from_slice(payload);
+            calls.messages[place] = Words {
+                label: sender.label,
+                words,
+                size: 8 * payload.len() as u64,
+            };
+        } else {
+            match unit.ask_gate(to, sender.label, payload, label) {
+                Ok(()) => {}
+                Err(UnitError::NoSpace) => return Err(Error::Again),
+                Err(UnitError::Gone) => self.leave_call(&sender, label, payload)?,
+                Err(_) => return Err(Error::Dead),
+            }
+        }
+        self.root.calls.put(place, call);
+        if is_local {
+            self.hand_over(sender.endpoint);
+        }
         self.wait(caller.thread, Wait::Answer(place as u8), until)
+    }
+
+    /// Who waits for messages of a gate of this tile gets those of calls.
+    fn hand_over(&mut self, endpoint: u16) {
+        let Some(gate) = self.root.gate_at(endpoint) else {
+            return;
+        };
+        while let Some(reader) = self.first_at_gate(gate)
+            && let Some(place) = self.root.next_call(endpoint)
+        {
+            let caller = Caller::of_process(reader, self.dispatch.threads[reader].process);
+            // The buffer is an argument of its call.
+            let buffer = self.context(reader).x[11];
+            let taken = self.take_call(caller, place, buffer);
+            self.end_wait(reader, taken);
+            self.is_waited(gate);
+        }
+    }
+
+    /// A server takes the message of a call. It gets slot and size, and the label.
+    pub fn take_call(
+        &mut self,
+        caller: Caller,
+        place: usize,
+        buffer: u64,
+    ) -> Result<(u64, u64), Error> {
+        let Words { label, words, size } = self.root.calls.messages[place];
+        self.store_words(caller, buffer, &words)?;
+        self.root.calls.set_stage(place, Stage::Taken);
+        Ok(((SLOTS + place as u64) | size << 8, label))
+    }
+
+    /// A server answers a call to a gate of this tile.
+    pub fn answer_call(&mut self, endpoint: u16, slot: u64, words: &[u64]) -> Answer {
+        let place = (slot - SLOTS) as usize;
+        let call = self.root.calls.get(place);
+        let call = call.filter(|call| call.gate.1 == endpoint);
+        match call.map(|call| call.stage) {
+            Some(Stage::Taken) => {
+                let mut payload = Payload::default();
+                payload[..words.len()].copy_from_slice(words);
+                self.finish_call(place, &payload, 8 * words.len() as u64);
+            }
+            // Nobody gets it.
+            Some(Stage::Left) => drop(self.root.calls.take(place)),
+            _ => return Err(Error::Invalid),
+        }
+        value(0)
     }
 
     /// The accelerator has another activity now: the call is left for the one that it is for.
@@ -200,8 +361,9 @@ impl Kernel {
     /// A gate is gone: nobody will answer.
     pub fn end_calls_to(&mut self, gate: (u16, u16)) {
         for n in 0..CALLS {
-            if self.root.calls.all[n].is_some_and(|call| call.gate == gate) {
-                self.end_call(n, Err(Error::Dead));
+            let is_its = self.root.calls.get(n).is_some_and(|call| call.gate == gate);
+            if is_its && let Some(call) = self.root.calls.take(n) {
+                self.end_call(&call, Err(Error::Dead));
             }
         }
     }
@@ -209,34 +371,31 @@ impl Kernel {
     /// A session is over: nobody waits for it any more.
     pub fn end_calls_of(&mut self, session: u8) {
         for n in 0..CALLS {
-            let is_its = self.root.calls.all[n].is_some_and(|call| match call.by {
+            let call = self.root.calls.get(n).copied();
+            let call = call.filter(|call| match call.by {
                 By::Sender => false,
                 By::Session(by, _) | By::Opening(by) => by == session,
             });
-            if is_its {
-                self.end_call(n, Err(Error::Dead));
+            if let Some(call) = call {
+                self.root.forget_call(n as u8);
+                self.end_call(&call, Err(Error::Dead));
             }
         }
     }
 
-    fn end_call(&mut self, place: usize, answer: Result<(u64, u64), Error>) {
-        let call = self.root.calls.all[place];
-        let Some(thread) = call.and_then(|call| self.caller_of(call)) else {
-            self.root.calls.all[place] = None;
-            return;
-        };
-        self.end_wait(thread, answer);
+    fn end_call(&mut self, call: &OpenCall, answer: Result<(u64, u64), Error>) {
+        if let Some(thread) = self.caller_of(call) {
+            self.end_wait(thread, answer);
+        }
     }
 
-    fn caller_of(&self, call: OpenCall) -> Option<Place> {
+    /// The thread that waits for this call.
+    fn caller_of(&self, call: &OpenCall) -> Option<Place> {
         let place = (call.thread & 0xff) as Place;
         let process = self.dispatch.threads[place].process;
         let thread = self.dispatch.threads.find(call.thread, process)?;
-        let waits = matches!(
-            self.dispatch.threads[thread].state,
-            State::Waits(Wait::Answer(_))
-        );
-        waits.then_some(thread)
+        let own = State::Waits(Wait::Answer(call.label as u8));
+        (self.dispatch.threads[thread].state == own).then_some(thread)
     }
 
     /// Answers have come.
@@ -249,24 +408,31 @@ impl Kernel {
 
     fn answer_has_come(&mut self, message: &Message) {
         let place = (message.header.label & 0xff) as usize;
-        let call = self.root.calls.all.get(place).copied().flatten();
-        let Some(call) = call.filter(|call| call.label == message.header.label) else {
+        let call = self.root.calls.get(place);
+        if call.is_none_or(|call| call.label != message.header.label) {
+            return;
+        }
+        let size = u64::from(message.header.size).min(MAILBOX_BYTES as u64);
+        self.finish_call(place, &message.payload, size);
+    }
+
+    /// A call has its answer.
+    fn finish_call(&mut self, place: usize, answer: &Payload, size: u64) {
+        let Some(call) = self.root.calls.take(place) else {
             return;
         };
-        let Some(waiting) = self.caller_of(call) else {
+        let Some(waiting) = self.caller_of(&call) else {
             return;
         };
         let caller = Caller::of_process(waiting, self.dispatch.threads[waiting].process);
-        if let By::Opening(session) = call.by {
-            // From here on it is no concern of the session how the call ends.
-            if let Some(call) = &mut self.root.calls.all[place] {
-                call.by = By::Sender;
-            }
-            let opened = self.session_is_answered(session, &message.payload);
-            return self.end_call(place, opened.map(|number| (number, 0)));
-        }
-        let stored = self.store_words(caller, call.buffer, &message.payload);
-        let size = u64::from(message.header.size).min(MAILBOX_BYTES as u64);
-        self.end_call(place, stored.map(|()| (size, 0)));
+        let result = match call.by {
+            By::Opening(session) => self
+                .session_is_answered(session, answer)
+                .map(|number| (number, 0)),
+            _ => self
+                .store_words(caller, call.buffer, answer)
+                .map(|()| (size, 0)),
+        };
+        self.end_wait(waiting, result);
     }
 }

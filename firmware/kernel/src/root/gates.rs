@@ -22,6 +22,8 @@ struct Gate {
     frame: u64,
     /// Threads that wait for messages.
     readers: List,
+    /// The next message is that of a call of this tile, if the unit has one, too.
+    is_turn_of_calls: bool,
 }
 
 /// All of them.
@@ -39,6 +41,7 @@ impl Gates {
             endpoint: 0,
             frame: 0,
             readers: List::EMPTY,
+            is_turn_of_calls: false,
         };
         Self {
             all: [NONE; GATES],
@@ -51,6 +54,13 @@ impl Root {
     /// The list of threads that wait for a gate's messages.
     pub fn readers(&mut self, gate: u8) -> &mut List {
         &mut self.gates.all[usize::from(gate)].readers
+    }
+
+    /// The gate that has an endpoint.
+    pub fn gate_at(&self, endpoint: u16) -> Option<u8> {
+        let mut all = self.gates.all.iter();
+        let place = all.position(|gate| endpoint != 0 && gate.endpoint == endpoint)?;
+        Some(place as u8)
     }
 
     /// Where its messages come.
@@ -85,6 +95,7 @@ impl Kernel {
             endpoint,
             frame,
             readers: List::EMPTY,
+            is_turn_of_calls: false,
         };
         unit.set_receiver(endpoint, KERNEL, frame, (LOG2_REQUEST, SLOTS as u8));
         granted
@@ -116,10 +127,16 @@ impl Kernel {
         while let Some(reader) = self.first_at_gate(gate) {
             self.restart(reader);
         }
-        self.listen_to_gate(self.root.endpoint_of(gate), false);
+        self.is_waited(gate);
     }
 
-    fn first_at_gate(&mut self, gate: u8) -> Option<Place> {
+    /// The unit interrupts for a gate, if a thread waits for its messages.
+    pub fn is_waited(&mut self, gate: u8) {
+        let is_waited = self.first_at_gate(gate).is_some();
+        self.listen_to_gate(self.root.endpoint_of(gate), is_waited);
+    }
+
+    pub fn first_at_gate(&mut self, gate: u8) -> Option<Place> {
         let readers = self.root.gates.all[usize::from(gate)].readers;
         self.dispatch.threads.in_list(&readers).next()
     }
@@ -177,9 +194,17 @@ impl Kernel {
     pub fn receive(&mut self, caller: Caller, number: u64, buffer: u64, until: u64) -> Answer {
         let (place, gate) = self.own_gate(caller, number)?;
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        let is_empty = !unit.has_unread(gate.endpoint);
+        let has_unread = unit.has_unread(gate.endpoint);
+        let call = self.root.next_call(gate.endpoint);
+        let is_empty = !has_unread && call.is_none();
         if let Some(end) = self.root.services.next_end(place, is_empty) {
             return self.tell_end(caller, buffer, end);
+        }
+        let call = call.filter(|_| !has_unread || gate.is_turn_of_calls);
+        self.root.gates.all[usize::from(place)].is_turn_of_calls = call.is_none();
+        if let Some(call) = call {
+            let (slot, label) = self.take_call(caller, call, buffer)?;
+            return Ok(Done::Values(slot, label));
         }
         if is_empty {
             if is_past(until) {
@@ -235,10 +260,10 @@ impl Kernel {
     ) -> Answer {
         let (_, gate) = self.own_gate(caller, number)?;
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
-        if slot >= SLOTS {
-            return Err(Error::Invalid);
-        }
         let (payload, words) = self.load_message(caller, message)?;
+        if slot >= SLOTS {
+            return self.answer_call(gate.endpoint, slot, &payload[..words]);
+        }
         let mut answered = unit.answer_at(gate.endpoint, slot as u8, &payload[..words]);
         if answered == Err(UnitError::Gone) {
             match self.leave_gate_answer(&gate, slot as u8, &payload[..words]) {

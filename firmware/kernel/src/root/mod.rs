@@ -188,6 +188,11 @@ impl Kernel {
         }
         match call {
             RootCall::TileFind => self.find_tile(caller, (a0, a1), a2),
+            RootCall::TileBlock => {
+                let facts = self.root.tiles.get(a0).filter(|facts| facts.block != 0);
+                let facts = facts.ok_or(Error::NotFound)?;
+                Ok(Done::Values(facts.block, facts.blocks))
+            }
             RootCall::TileMemory => self.take_tile_memory(caller, a0, a1),
             RootCall::CapabilityNarrow => self.narrow_memory(caller, a0, (a1, a2), a3),
             RootCall::CapabilityGive => self.give(caller, a0, a1),

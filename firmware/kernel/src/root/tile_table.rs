@@ -16,6 +16,9 @@ pub struct TileFacts {
     /// Its memory.
     pub base: u64,
     pub size: u64,
+    /// Bytes of a block of an accelerator of streams, and of all its blocks; 0: it is none.
+    pub block: u64,
+    pub blocks: u64,
     /// What its accelerator computes; empty: it is a tile of memory.
     name: [u8; NAME],
     length: u8,
@@ -49,6 +52,8 @@ impl TileTable {
             endpoints: 0,
             base: 0,
             size: 0,
+            block: 0,
+            blocks: 0,
             name: [0; NAME],
             length: 0,
         };
@@ -103,6 +108,11 @@ impl TileTable {
             b"flick,memory" => {
                 if let Some((base, size)) = value.split_at_checked(8) {
                     (facts.base, facts.size) = (number(base), number(size));
+                }
+            }
+            b"flick,blocks" => {
+                if let Some((block, blocks)) = value.split_at_checked(8) {
+                    (facts.block, facts.blocks) = (number(block), number(blocks));
                 }
             }
             b"flick,function" => {

@@ -1,0 +1,124 @@
+/* The shell of the card: `shell [-c COMMANDS]`. Without commands it reads lines from the console.
+ */
+#include "shell.h"
+#include <errno.h>
+#include <flick/card.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { MOST_LINE = 1000, MOST_SERVER_WORDS = 16 };
+
+extern char **environ;
+
+void complain(const char *format, ...) {
+  va_list arguments;
+  char text[512];
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "shell: %s\n", text);
+}
+
+/* What only the shell itself does. False: it is no such command. */
+static bool is_own(const struct pipeline *pipeline, int *status, bool *ends) {
+  const struct stage *stage = &pipeline->stages[0];
+  if (pipeline->count != 1)
+    return false;
+  if (!strcmp(stage->words[0], "wait")) {
+    wait_for_background();
+    *status = 0;
+    return true;
+  }
+  if (!strcmp(stage->words[0], "exit")) {
+    if (stage->count > 1)
+      *status = atoi(stage->words[1]);
+    *ends = true;
+    return true;
+  }
+  return false;
+}
+
+/* Runs the pipelines of a line. True: the shell ends. */
+static bool run_line(const char *line, int *status) {
+  static struct pipeline pipeline;
+  for (bool ends = false;;) {
+    switch (parse(&line, &pipeline)) {
+    case NOTHING:
+      return false;
+    case WRONG:
+      *status = 2;
+      return false;
+    case PARSED:
+      if (!is_own(&pipeline, status, &ends))
+        *status = run_pipeline(&pipeline);
+      if (ends)
+        return true;
+    }
+  }
+}
+
+/* Lines of the console. */
+static int run_console(void) {
+  static char line[MOST_LINE + 2];
+  int status = 0;
+  for (;;) {
+    printf("$ ");
+    fflush(stdout);
+    if (!fgets(line, sizeof line, stdin))
+      return status;
+    if (strlen(line) > MOST_LINE) {
+      complain("a line has more than %d bytes", MOST_LINE);
+      status = 2;
+    } else if (run_line(line, &status)) {
+      return status;
+    }
+  }
+}
+
+/* Starts a server. -1: it cannot be started. */
+static pid_t serve(char *name, int count, char **words) {
+  char *all[MOST_SERVER_WORDS + 2] = {name};
+  pid_t server;
+  for (int n = 0; n < count && n < MOST_SERVER_WORDS; n++)
+    all[n + 1] = words[n];
+  errno = posix_spawn(&server, name, NULL, NULL, all, environ);
+  if (!errno)
+    return server;
+  complain("%s: %s", name, strerror(errno));
+  return -1;
+}
+
+int main(int count, char **arguments) {
+  const char *commands = NULL;
+  int at = 1;
+  if (at + 1 < count && !strcmp(arguments[at], "-c")) {
+    commands = arguments[at + 1];
+    at += 2;
+  }
+  if (at < count && strcmp(arguments[at], "-s")) {
+    fprintf(stderr, "use: shell [-c COMMANDS] [-s WORD...]\n");
+    return 2;
+  }
+  at += at < count;
+  pid_t servers[] = {serve("file-server", count - at, arguments + at),
+                     serve("pipe-server", 0, NULL)};
+  int status = 1;
+  if (servers[0] >= 0 && servers[1] >= 0) {
+    status = 0;
+    if (commands)
+      run_line(commands, &status);
+    else
+      status = run_console();
+    wait_for_background();
+  }
+  for (int n = 0; n < 2; n++) {
+    if (servers[n] >= 0 && !kill(servers[n], SIGKILL))
+      waitpid(servers[n], NULL, 0);
+  }
+  return status;
+}
