@@ -145,6 +145,7 @@ card_checks() {
   check "Measurements of the M3x paper, a few" tests/card/run-m3x.sh
   check "Migration between unequal harts" tests/card/run-migration.sh
   check "Accelerators" tests/card/run-accelerators.sh
+  check "The root's kernel, attacked and with faults" tests/card/run-root.sh
   check "Servers of files" tests/card/run-files.sh
   check "Shell of the card" tests/card/run-shell.sh
 }

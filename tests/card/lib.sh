@@ -49,3 +49,10 @@ build_bare() { # NAME SOURCE
     tar --format=ustar -cf "$1.tar" "$1"
   verdict $? "$1 is compiled"
 }
+
+# Builds a program of a root without a kernel (examples/accelerator/root.h), in the current directory.
+build_root() { # SOURCE NAME OPTION...
+  clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
+    -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$build/obj/include" \
+    -I"$root/examples/accelerator" -o "$2" "$1" "${@:3}"
+}

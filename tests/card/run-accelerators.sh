@@ -8,17 +8,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$build/test/accelerators
 mkdir -p "$work"
 cd "$work"
-headers=$build/obj/include
 source=$here/accelerators
 example=$root/examples/accelerator
 
-bare() { # SOURCE NAME OPTION...: a program without a kernel
-  clang-19 --target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror \
-    -nostdlib -static -ffreestanding -fuse-ld=lld -Wl,--image-base=0x80000000 -I"$headers" -I"$example" -o "$2" "$1" "${@:3}"
-}
 for program in "$source/chain.c" "$source/requests.c" "$example/stream.c"; do
   name=$(basename "${program%.c}")
-  bare "$program" "$name"
+  build_root "$program" "$name"
   verdict $? "$name is compiled"
 done
 for program in chain requests; do
@@ -137,7 +132,7 @@ done
 
 # Two buffers, in all accelerators.
 sed 's/^kind = "stream"$/&\nbuffers = 2/; s/^size = "4 KiB"$/size = "8 KiB"/' "$source/chain.toml" >two.toml
-bare "$source/chain.c" two -DBUFFERS=2
+build_root "$source/chain.c" two -DBUFFERS=2
 verdict $? "chain is compiled for two buffers"
 sed 's/within 5 % of the slowest stage/within 3 % of the slowest stage alone/' "$source/chain.expected" >two.expected
 for options in "" "--timed"; do

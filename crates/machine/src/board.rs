@@ -156,6 +156,11 @@ impl Board {
         self.tile
     }
 
+    /// Whether it has harts.
+    pub(crate) fn has_harts(&self) -> bool {
+        !self.harts.is_empty()
+    }
+
     /// The number in the machine of its first hart.
     pub(crate) fn first_hart(&self) -> usize {
         self.harts.start
@@ -163,14 +168,14 @@ impl Board {
 
     /// The time of one of its events has come.
     fn event(&self, target: Target, token: u32) {
-        if target != Target::Packet {
+        if target != Target::Packet && !self.wiring.has_stopped(self.tile) {
             self.with(target, |device, around| device.event(token, around));
         }
     }
 
     /// A packet arrives for its unit. A tile without a unit drops it.
     fn arrive(&self, packet: Packet) {
-        if let Some(unit) = self.unit {
+        if let Some(unit) = self.unit.filter(|_| !self.wiring.has_stopped(self.tile)) {
             self.keep_full();
             self.with(Target::Other(unit), |device, around| {
                 device.packet(packet, around);
@@ -382,6 +387,7 @@ impl Surroundings for Around<'_> {
 
     fn enter_state(&mut self, name: &'static str) {
         self.board.wiring.enter_state(self.board.tile, name);
+        self.board.wiring.faults_at_state(self.board.tile, name);
     }
 
     fn hart(&self) -> usize {
@@ -389,7 +395,9 @@ impl Surroundings for Around<'_> {
     }
 
     fn send(&mut self, packet: Packet) -> bool {
-        self.board.wiring.send(self.board.tile, packet)
+        // A tile that stops while it does something sends no more of it.
+        let tile = self.board.tile;
+        self.board.wiring.has_stopped(tile) || self.board.wiring.send(tile, packet)
     }
 
     fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {

@@ -39,6 +39,21 @@ impl<T> Entry<T> {
     };
 }
 
+/// A capability is revoked, and all that were derived from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Revocation {
+    top: Place,
+    /// Where the next one is looked for: so each step of the way down is taken once.
+    at: Place,
+}
+
+impl Revocation {
+    /// None was taken yet.
+    pub const fn of(top: Place) -> Self {
+        Self { top, at: top }
+    }
+}
+
 /// The capabilities of all processes.
 #[derive(Debug)]
 pub struct Capabilities<'a, T> {
@@ -163,10 +178,10 @@ impl<'a, T: Copy> Capabilities<'a, T> {
         });
     }
 
-    /// Takes a capability that has no children out of the table, which is that from which all below `top` are
-    /// reached first. `None`: `top` itself was taken before.
-    fn take_below(&mut self, top: Place) -> Option<(Place, T)> {
-        let mut place = top;
+    /// Takes a capability that has no children out of the table: the place itself, or one below. The parent's place,
+    /// and the object. `None`: the place is free.
+    fn take_below(&mut self, from: Place) -> Option<(Place, T)> {
+        let mut place = from;
         while let Some(child) = self.entry(place).map(|entry| entry.child)
             && child != NOBODY
         {
@@ -189,13 +204,28 @@ impl<'a, T: Copy> Capabilities<'a, T> {
         });
         self.used -= 1;
         self.counts[usize::from(entry.owner)] -= 1;
-        Some((place, object))
+        Some((entry.parent, object))
     }
 
-    /// Takes the next capability out of those that go with `top`; `top` itself is the last one. It is called
-    /// until it returns `None`, and whoever does so takes care of each object. Nothing may be added meanwhile.
-    pub fn revoke_next(&mut self, top: Place) -> Option<T> {
-        self.take_below(top).map(|(_, object)| object)
+    /// Takes the next capability out of those that a revocation takes; the first one is the last that goes. It is
+    /// called until it returns `None`, and whoever does so takes care of each object. Nothing may be added
+    /// meanwhile, and others may be revoked.
+    pub fn revoke_next(&mut self, revocation: &mut Revocation) -> Option<T> {
+        let is_there = |place| {
+            self.entry(place)
+                .is_some_and(|entry| entry.object.is_some())
+        };
+        if !is_there(revocation.top) {
+            return None;
+        }
+        let from = match is_there(revocation.at) {
+            true => revocation.at,
+            // It was revoked by itself meanwhile.
+            false => revocation.top,
+        };
+        let (parent, object) = self.take_below(from)?;
+        revocation.at = parent;
+        Some(object)
     }
 
     /// A capability of a process, at the place `from` or behind it: when the process has ended they are revoked.
@@ -249,7 +279,8 @@ mod tests {
     }
 
     fn revoke(table: &mut Capabilities<'_, u32>, place: Place) -> Vec<u32> {
-        core::iter::from_fn(|| table.revoke_next(place)).collect()
+        let mut revocation = Revocation::of(place);
+        core::iter::from_fn(|| table.revoke_next(&mut revocation)).collect()
     }
 
     #[test]
@@ -324,6 +355,39 @@ mod tests {
         let revoked = revoke(&mut table, top);
         let expected: Vec<u32> = (0..=10_000).rev().collect();
         assert_eq!(revoked, expected);
+    }
+
+    #[test]
+    fn a_revocation_goes_on_when_others_were_revoked_meanwhile() {
+        let mut entries = vec![Entry::FREE; 9];
+        let mut table = Capabilities::with_entries(&mut entries, 9);
+        let top = table.add(1, 0, None).unwrap();
+        let middle = table.add(1, 1, Some(top)).unwrap();
+        let leaves = [2, 3, 4].map(|n| table.add(1, n, Some(middle)).unwrap());
+        let mut revocation = Revocation::of(top);
+        assert_eq!(table.revoke_next(&mut revocation), Some(4));
+        assert_eq!(revoke(&mut table, leaves[0]), [2]);
+        assert_eq!(revoke(&mut table, leaves[1]), [3]);
+        assert_eq!(table.revoke_next(&mut revocation), Some(1));
+        assert_eq!(table.revoke_next(&mut revocation), Some(0));
+        assert_eq!(table.revoke_next(&mut revocation), None);
+        assert_eq!(table.count(), 0);
+        // All of a branch, in which it was.
+        let top = table.add(1, 0, None).unwrap();
+        let [left, right] = [1, 2].map(|n| table.add(1, n, Some(top)).unwrap());
+        for n in [3, 4] {
+            table.add(1, n, Some(right)).unwrap();
+        }
+        let mut revocation = Revocation::of(top);
+        assert_eq!(table.revoke_next(&mut revocation), Some(4));
+        assert_eq!(revoke(&mut table, right), [3, 2]);
+        assert_eq!(table.revoke_next(&mut revocation), Some(1));
+        assert_eq!(table.revoke_next(&mut revocation), Some(0));
+        assert_eq!(table.revoke_next(&mut revocation), None);
+        assert_eq!(
+            (table.count(), table.find(1, table.number(left))),
+            (0, None)
+        );
     }
 
     #[test]

@@ -13,6 +13,8 @@ enum { ASKS = 3, ANSWERED = 4, VECTORS = MEMORIES + DRAM };
 // Numbers of `crates/abi/src/accelerator.rs`, `dtu_pages.rs` and `step_request.rs`.
 enum { PAGES = 9, PAGER, PAGED };
 enum { CONTEXT = 0x100, STOP = 2, CONTINUE, STOPPED = 2 };
+// A tile that has stopped answers nothing (tests/card/run-root.sh).
+enum { PATIENCE = 4000000 };
 enum { KEEPS = 1 << 8, READ_WRITE = 3, NO_FILE = 2 };
 #define STEPS_BUFFER (1ul << 55)
 
@@ -67,8 +69,12 @@ static void send(u64 first, u64 count, u64 flags, u64 where) {
 
 // Waits for the answer: its error, or else the steps that were made.
 static u64 wait(u64 *steps) {
-  while (!(*unit(FLICK_DTU_EVENTS) >> ANSWERED & 1))
+  u64 began = cycles();
+  while (!(*unit(FLICK_DTU_EVENTS) >> ANSWERED & 1)) {
     serve_fault();
+    if (cycles() - began > PATIENCE)
+      stop("no answer in cycles: ", PATIENCE);
+  }
   u64 at = command(FLICK_DTU_FETCH, ANSWERED, 0, 0, 0, 0);
   const u64 *answer = (const void *)(at + sizeof(struct flick_dtu_header));
   u64 error = answer[0];
@@ -122,8 +128,12 @@ void root(void) {
   for (int n = 0; n < 100; n++)
     serve_fault();
   control(STOP);
-  while (accelerator(SUM, STATUS) != STOPPED)
+  began = cycles();
+  while (accelerator(SUM, STATUS) != STOPPED) {
     serve_fault();
+    if (cycles() - began > PATIENCE)
+      stop("it does not stop in cycles: ", PATIENCE);
+  }
   u64 made = accelerator(SUM, CONTEXT + 5 * 8);
   line("stopped between steps: ", made > 0 && made < STEPS);
   command(FLICK_DTU_READ, VECTORS, 0, sums, SIZE, 2 * APART);

@@ -9,8 +9,11 @@ use flick_abi::file_protocol::{ANSWER_SIZE, Answer, Operation, REQUEST_SIZE, Req
 use serde::{Deserialize, Serialize};
 
 use super::stream::{PendingAnswer, Phase, Piece};
-use super::{AGAIN, AcceleratorTile, Forward, PAUSE, Said, State, YIELDS, cycles};
+use super::{AGAIN, AcceleratorTile, Forward, PAUSE, Said, YIELDS, cycles};
 use crate::device::Surroundings;
+
+/// The label and the words of an answer, and its slot.
+type Fetched = (u64, [u64; 3], u8);
 
 /// What runs in a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -22,19 +25,12 @@ pub(super) enum Step {
     Runs,
     /// A message is fetched.
     Fetches,
-    /// An answer with this label and these words is acknowledged.
-    Acknowledges(u64, [u64; 3]),
+    /// An answer is acknowledged.
+    Acknowledges(Fetched),
+    /// Time passes before that command is made again.
+    Keeps(Fetched),
     /// Time passes before a command is made again.
     Pauses,
-}
-
-impl State {
-    /// Whether a saved state can be that of a tile with so much local memory.
-    pub(super) fn is_possible(&self, memory: u64) -> bool {
-        let stream = &self.stream;
-        let sizes = [stream.filled, stream.computed, stream.written];
-        sizes.iter().all(|&size| size <= memory) && stream.granted <= memory
-    }
 }
 
 impl AcceleratorTile {
@@ -54,7 +50,7 @@ impl AcceleratorTile {
     fn take_steps(&mut self, around: &mut dyn Surroundings) {
         while self.is_running() {
             let goes_on = match self.module.state.step {
-                Step::Pauses => false,
+                Step::Pauses | Step::Keeps(..) => false,
                 Step::Begins if self.module.state.ends != 0 => {
                     self.tell_status(around);
                     true
@@ -84,10 +80,13 @@ impl AcceleratorTile {
 
     /// The time has come to make a command again.
     pub(super) fn tries_again(&mut self, around: &mut dyn Surroundings) {
-        if self.is_running() && self.module.state.step == Step::Pauses {
-            self.module.state.step = Step::Begins;
-            self.go_on(around);
+        match self.module.state.step {
+            _ if !self.is_running() => return,
+            Step::Pauses => self.module.state.step = Step::Begins,
+            Step::Keeps(fetched) => self.acknowledge(fetched, around),
+            _ => return,
         }
+        self.go_on(around);
     }
 
     pub(super) fn go_to(&mut self, phase: Phase) {
@@ -408,6 +407,11 @@ impl AcceleratorTile {
         };
         self.module.state.waits_since = None;
         match (self.module.state.step, result) {
+            // The answer was fetched: it does not come again.
+            (Step::Acknowledges(fetched), Err(Error::Aborted)) => {
+                self.pause(around);
+                self.module.state.step = Step::Keeps(fetched);
+            }
             // A kernel has aborted it, or something else is in the way of its packets.
             (_, Err(Error::Aborted)) | (Step::Runs, Err(Error::NoCredits | Error::NoSpace)) => {
                 self.pause(around);
@@ -439,7 +443,7 @@ impl AcceleratorTile {
                     _ => self.take_answer(at, around),
                 }
             }
-            (Step::Acknowledges(label, [error, offset, length]), Ok(_)) => {
+            (Step::Acknowledges((label, [error, offset, length], _)), Ok(_)) => {
                 let answer = Answer {
                     error,
                     offset,
@@ -538,8 +542,12 @@ impl AcceleratorTile {
             offset,
             length,
         } = Answer::from_bytes(&bytes);
-        self.module.state.step = Step::Acknowledges(label, [error, offset, length]);
-        let word = CommandWord::new(Command::Acknowledge, ANSWERS).with_slot(slot);
+        self.acknowledge((label, [error, offset, length], slot), around);
+    }
+
+    fn acknowledge(&mut self, fetched: Fetched, around: &mut dyn Surroundings) {
+        self.module.state.step = Step::Acknowledges(fetched);
+        let word = CommandWord::new(Command::Acknowledge, ANSWERS).with_slot(fetched.2);
         self.unit(around).command(word);
     }
 

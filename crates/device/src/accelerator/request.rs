@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::request_cache::{Cache, CacheShape, Line};
 use super::request_logic::RequestAccelerator;
 use super::request_module::Doing;
-use super::{AGAIN, COMPUTED, context_word};
+use super::work::ModuleState;
+use super::{AGAIN, COMPUTED, context_word, work};
 use crate::device::{BadState, Device, Refused, Surroundings, Time, check_state};
 use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
 use crate::tile_unit::{Beside, Buffers, ModuleUnit, TileUnit};
@@ -65,6 +66,8 @@ pub(super) struct State {
     pub ends: bool,
     pub progress: Progress,
     pub doing: Doing,
+    /// What traces have been told.
+    pub told: work::Doing,
     pub cache: Cache,
     /// The lines that the step which is made has read.
     pub seen: BTreeMap<u64, Vec<u8>>,
@@ -155,6 +158,27 @@ impl State {
         self.status == Status::Runs as u8
     }
 
+    /// What module and logic do, for traces.
+    pub fn shown(&self) -> work::Doing {
+        let is = |status| self.status == status as u8;
+        let module = match self.doing {
+            _ if is(Status::Stopped) => ModuleState::Stopped,
+            _ if is(Status::Ended) => ModuleState::Ended,
+            _ if is(Status::Failed) => ModuleState::Failed,
+            _ if is(Status::Idle) => ModuleState::Idle,
+            Doing::Begins => ModuleState::WaitsForInput,
+            Doing::Fetches | Doing::Replies | Doing::Acknowledges => ModuleState::Asks,
+            Doing::Fills => ModuleState::Reads,
+            Doing::WritesBack => ModuleState::Writes,
+            Doing::Computes => ModuleState::Rests,
+            Doing::Pauses => ModuleState::WaitsForOutput,
+        };
+        work::Doing {
+            computes: self.is_running() && self.doing == Doing::Computes,
+            module,
+        }
+    }
+
     fn is_possible(&self, shape: CacheShape) -> bool {
         let is_line = |(&address, bytes): (&u64, &Vec<u8>)| {
             address.is_multiple_of(shape.line) && bytes.len() as u64 == shape.line
@@ -174,6 +198,7 @@ impl State {
             (Control::Start, false) => {
                 *self = Self {
                     status: runs,
+                    told: self.told,
                     ..Self::default()
                 };
             }
@@ -182,6 +207,7 @@ impl State {
                     status: runs,
                     fault: self.fault,
                     progress: self.progress,
+                    told: self.told,
                     ..Self::default()
                 };
             }

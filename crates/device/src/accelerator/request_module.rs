@@ -35,6 +35,14 @@ pub(super) enum Doing {
 impl RequestTile {
     /// Goes on until the module waits for a command, a request or time.
     pub(super) fn go_on(&mut self, around: &mut dyn Surroundings) {
+        self.take_steps(around);
+        let shown = self.module.state.shown();
+        if std::mem::replace(&mut self.module.state.told, shown) != shown {
+            around.enter_state(shown.name());
+        }
+    }
+
+    fn take_steps(&mut self, around: &mut dyn Surroundings) {
         while self.module.state.is_running() {
             let goes_on = match self.module.state.doing {
                 Doing::Computes | Doing::Pauses => false,

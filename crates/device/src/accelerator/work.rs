@@ -24,6 +24,23 @@ pub(super) enum ModuleState {
     Failed,
 }
 
+/// The names of states, in traces and for faults on purpose.
+pub const STATE_NAMES: [&str; 13] = [
+    "idle",
+    "computes",
+    "computes, asks",
+    "computes, reads",
+    "computes, writes",
+    "asks",
+    "reads",
+    "writes",
+    "waits for input",
+    "waits for output",
+    "stopped",
+    "ended",
+    "failed",
+];
+
 /// What module and logic do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Doing {

@@ -1,4 +1,5 @@
 //! Tiles with accelerators, the tile of a root that sets them up and serves files, and the links between them.
+mod aborts;
 mod chains;
 mod libraries;
 #[path = "../common/links.rs"]

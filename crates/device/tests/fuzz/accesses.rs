@@ -2,7 +2,10 @@
 //! or work without end, must do the same again, and must have the same future after a snapshot.
 use flick_abi::accelerator::CONTEXT;
 use flick_abi::dtu::{self, ACCELERATOR_REGISTERS};
-use flick_device::accelerator::{CacheShape, RequestDescription, RequestTile, request_by_name};
+use flick_device::accelerator::{
+    Accelerator, AcceleratorDescription, AcceleratorTile, CacheShape, Computed, RequestDescription,
+    RequestTile, request_by_name,
+};
 use flick_device::dtu::{
     CommandNumber, Credit, Dtu, DtuDescription, Message, Packet, PacketKind, UNIT_BANK,
 };
@@ -14,7 +17,7 @@ use flick_device::{
 };
 
 /// Kinds of devices: the first byte of an input chooses one.
-pub const KINDS: u8 = 13;
+pub const KINDS: u8 = 15;
 /// The bytes of a step.
 pub const STEP: usize = 12;
 
@@ -25,7 +28,7 @@ const MEMORY_SIZE: usize = 0x1_4000;
 enum Subject {
     Plic(Plic),
     Dtu(Box<Dtu>),
-    Requests(Box<RequestTile>),
+    Accelerator(Box<dyn Device>),
     Other(Box<dyn Device>),
 }
 
@@ -34,9 +37,27 @@ impl Subject {
         match self {
             Self::Plic(plic) => plic,
             Self::Dtu(unit) => &mut **unit,
-            Self::Requests(tile) => &mut **tile,
+            Self::Accelerator(tile) => &mut **tile,
             Self::Other(device) => &mut **device,
         }
+    }
+}
+
+/// Logic whose output may be larger than its memory, or none.
+struct Inverter;
+
+impl Accelerator for Inverter {
+    fn block(&self, memory: &mut [u8], size: usize, is_last: bool) -> Computed {
+        let bytes = &mut memory[..size];
+        bytes.iter_mut().for_each(|byte| *byte = !*byte);
+        let first = bytes.first().copied().unwrap_or(0);
+        let size = match first {
+            0 => 0,
+            1..=3 => usize::from(first) << 6,
+            _ => size,
+        };
+        let cycles = is_last.then_some(0);
+        Computed { size, cycles }
     }
 }
 
@@ -107,7 +128,18 @@ fn make(kind: u8) -> (Subject, &'static [u64]) {
             };
             let logic = request_by_name("vector-sum").unwrap();
             let tile = RequestTile::new(unit(16), description, logic).unwrap();
-            (Subject::Requests(Box::new(tile)), &[0])
+            (Subject::Accelerator(Box::new(tile)), &[0])
+        }
+        13 | 14 => {
+            let description = AcceleratorDescription {
+                block: 16,
+                memory: 64,
+                time: 5000,
+                cycle: 1_000_000,
+                has_two_buffers: kind % KINDS == 14,
+            };
+            let tile = AcceleratorTile::new(unit(16), description, Box::new(Inverter)).unwrap();
+            (Subject::Accelerator(Box::new(tile)), &[0])
         }
         _ => {
             let console = VirtioMmio::new(1, 0, Some(Box::new(VirtioConsole)));
@@ -145,7 +177,7 @@ pub fn load_any(data: &[u8]) {
         return;
     };
     let (state, steps) = rest.split_at(rest.len() / 2);
-    let mut around = garbage(steps);
+    let mut around = garbage(kind, steps);
     let (mut subject, places) = make(kind);
     let mut saved = subject.device().save();
     // A valid state with a few bytes changed is taken more often than one of any bytes.
@@ -164,8 +196,10 @@ pub fn load_any(data: &[u8]) {
     }
 }
 
-fn garbage(seed: &[u8]) -> Mock {
-    let mut around = Mock::with_memory(MEMORY, MEMORY_SIZE);
+fn garbage(kind: u8, seed: &[u8]) -> Mock {
+    // The local memory of accelerators of streams begins at 0.
+    let base = if kind % KINDS >= 13 { 0 } else { MEMORY };
+    let mut around = Mock::with_memory(base, MEMORY_SIZE);
     around.tiles.insert(1);
     let seed = if seed.is_empty() { &[0] } else { seed };
     for part in around.memory.chunks_mut(seed.len()) {
@@ -177,7 +211,7 @@ fn garbage(seed: &[u8]) -> Mock {
 fn run(kind: u8, steps: &[u8], snapshots: bool) -> Outcome {
     let (mut subject, places) = make(kind);
     let mut outcome = Outcome::default();
-    let mut around = garbage(steps);
+    let mut around = garbage(kind, steps);
     for (number, step) in steps.as_chunks::<STEP>().0.iter().enumerate() {
         if let Some(read) = apply(&mut subject, places, step, &mut around) {
             outcome.reads.push(read);
@@ -223,14 +257,15 @@ fn apply(
     }
     let value = match place & 0xc0 {
         0 => value & 0xf,
-        0x40 => MEMORY + value % MEMORY_SIZE as u64,
+        0x40 => around.memory_base + value % MEMORY_SIZE as u64,
         _ => value,
     };
     // No hart reaches the registers of an accelerator.
-    if let (Subject::Requests(tile), 0..200) = (&mut *subject, what) {
+    if let (Subject::Accelerator(tile), 0..200) = (&mut *subject, what) {
         exchange(&mut **tile, step, around);
         return None;
     }
+    let is_accelerator = matches!(subject, Subject::Accelerator(_));
     let device = subject.device();
     match what {
         0..100 => return Some(device.read(offset, size, around)),
@@ -261,6 +296,8 @@ fn apply(
                 exchange(&mut **unit, step, around);
             }
         }
+        // An accelerator has no queues of descriptors.
+        240.. if is_accelerator => exchange(device, step, around),
         240..251 => {
             describe(step, around);
             // Devices other than virtio may refuse it.
@@ -282,7 +319,7 @@ fn exchange(unit: &mut dyn Device, step: &[u8; STEP], around: &mut Mock) {
         number: near.into(),
     };
     let part = u64::from(place >> 2) * 64;
-    let address = MEMORY + u64::from_le_bytes(value) % MEMORY_SIZE as u64;
+    let address = around.memory_base + u64::from_le_bytes(value) % MEMORY_SIZE as u64;
     let bytes = value.repeat(usize::from(near & 8) + 1);
     let kind = match how & 7 {
         0 => PacketKind::Data {

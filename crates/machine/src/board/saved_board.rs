@@ -120,6 +120,7 @@ impl Wiring {
         if !self.packets.borrow_mut().restore(&saved.packets, &tokens) {
             return Err(bad("impossible packets"));
         }
+        self.look_for_stopped_tiles();
         let lines = saved.lines.iter();
         self.state.replace(State {
             events,

@@ -6,12 +6,12 @@ use std::cell::{Cell, RefCell};
 use flick_device::dtu::{Packet, PacketKind};
 use flick_device::{Finish, Time};
 use flick_sim::EventQueue;
-use flick_timing::faults::{PacketChoice, PacketFault};
 use flick_timing::memory_system::END_OF_TIME;
 use flick_timing::network::LinkCounts;
 
 use super::Target;
 use super::tile_log::TileLog;
+use crate::injection::faulty_packets::TileFault;
 use crate::network::Packets;
 
 /// The tile, the device, and its token.
@@ -31,6 +31,8 @@ pub struct Wiring {
     pub(super) is_retimed: Cell<bool>,
     pub(super) state: RefCell<State>,
     pub(super) packets: RefCell<Packets>,
+    /// Some tiles have stopped.
+    has_stopped_tiles: Cell<bool>,
     /// `None`: nobody traces.
     pub(super) log: RefCell<Option<TileLog>>,
 }
@@ -124,9 +126,35 @@ impl Wiring {
         true
     }
 
-    /// The next packets fail.
-    pub(crate) fn add_packet_fault(&self, choice: PacketChoice, fault: PacketFault) {
-        self.packets.borrow_mut().faults.add(choice, fault);
+    /// A tile stops, or packets fail.
+    pub(crate) fn tile_fault_happens(&self, what: TileFault) {
+        self.packets.borrow_mut().faults.happens(what);
+        self.look_for_stopped_tiles();
+    }
+
+    /// The same when a tile has come to a state so many times.
+    pub(crate) fn add_fault_at_state(&self, at: (usize, usize, u64), what: TileFault) {
+        self.packets.borrow_mut().faults.add_at_state(at, what);
+    }
+
+    /// A tile comes to a state.
+    pub(super) fn faults_at_state(&self, tile: usize, name: &str) {
+        let faults = &mut self.packets.borrow_mut().faults;
+        if faults.waits_for_states() {
+            faults.comes_to(tile, name);
+            self.has_stopped_tiles.set(faults.has_stopped_tiles());
+        }
+    }
+
+    /// Has a tile stopped?
+    pub(super) fn has_stopped(&self, tile: usize) -> bool {
+        self.has_stopped_tiles.get() && self.packets.borrow().faults.has_stopped(tile)
+    }
+
+    /// The list of them may have changed.
+    pub(super) fn look_for_stopped_tiles(&self) {
+        let has_some = self.packets.borrow().faults.has_stopped_tiles();
+        self.has_stopped_tiles.set(has_some);
     }
 
     /// The head of a packet has come to the next router. The packet, if it is at its receiver.
@@ -182,6 +210,7 @@ impl Wiring {
     pub(super) fn reset(&self, now: Time) {
         self.state.replace(State::default());
         self.packets.borrow_mut().reset();
+        self.look_for_stopped_tiles();
         self.has_news.set(true);
         self.is_retimed.set(true);
         self.now.set(now);

@@ -5,6 +5,7 @@ use flick_timing::faults::{self, Action, Fault, LineFault, Queue, Register, When
 use flick_abi::descriptor::KERNEL_ENDPOINT;
 
 use super::faulty_lines::Change;
+use super::faulty_packets::TileFault;
 use super::{Ending, Injection};
 use crate::board::Board;
 use crate::hart_order::Machine;
@@ -26,6 +27,13 @@ impl Machine<'_> {
             let line = fault.line;
             self.check(fault).map_err(|what| BadFault { line, what })?;
         }
+        for fault in &all {
+            if let When::State { tile, state, times } = fault.when
+                && let Some(what) = TileFault::of(fault.action)
+            {
+                self.wiring.add_fault_at_state((tile, state, times), what);
+            }
+        }
         let injection = Injection::new(all);
         for (hart, number, at) in injection.stops() {
             self.harts[hart].processor.stop_at(number, at);
@@ -45,6 +53,7 @@ impl Machine<'_> {
             When::Cycle { hart: number, .. }
             | When::Instruction { hart: number, .. }
             | When::Address { hart: number, .. } => hart(number)?,
+            When::State { tile, .. } => self.without_harts(tile)?,
         }
         match fault.action {
             Action::StopHart { hart: number, .. }
@@ -59,6 +68,7 @@ impl Machine<'_> {
                 is_there.ok_or(format!("there is no disk {disk}"))
             }
             Action::Refuse { tile, .. } => self.board(tile).map(|_| ()),
+            Action::StopTile { tile } => self.without_harts(tile),
             Action::CorruptInput { .. } | Action::Packets { .. } | Action::Reset => Ok(()),
             Action::CorruptDescriptor { .. } | Action::FillQueue { .. } => {
                 match self.has_owners() {
@@ -72,6 +82,13 @@ impl Machine<'_> {
     fn board(&self, tile: usize) -> Result<&Board, String> {
         let board = self.boards.get(tile);
         board.ok_or_else(|| format!("there is no tile {tile}"))
+    }
+
+    fn without_harts(&self, tile: usize) -> Result<(), String> {
+        match self.board(tile)?.has_harts() {
+            true => Err("the tile has harts".into()),
+            false => Ok(()),
+        }
     }
 
     /// The board that has the disks.
@@ -293,7 +310,11 @@ impl Machine<'_> {
                         .push((end, Ending::Refusal(tile, address, size)));
                 }
             }
-            Action::Packets { choice, fault } => self.wiring.add_packet_fault(choice, fault),
+            action @ (Action::Packets { .. } | Action::StopTile { .. }) => {
+                if let Some(what) = TileFault::of(action) {
+                    self.wiring.tile_fault_happens(what);
+                }
+            }
             Action::CorruptInput { bits, bytes } => self.input_board.corrupt_input(bits, bytes),
             Action::CorruptDescriptor {
                 word,

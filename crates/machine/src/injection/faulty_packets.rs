@@ -1,7 +1,8 @@
-//! Packets between tiles that are lost, late or repeated.
+//! Packets between tiles that are lost, late or repeated, and tiles that have stopped. Such a fault may come when an
+//! accelerator comes to a state.
 use flick_device::Time;
 use flick_device::dtu::{Packet, PacketClass};
-use flick_timing::faults::{self, PacketChoice, PacketFault};
+use flick_timing::faults::{self, Action, PacketChoice, PacketFault, STATES};
 use flick_timing::memory_system::END_OF_TIME;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,38 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultyPackets {
     all: Vec<Faulty>,
+    /// Tiles that do nothing any more.
+    stopped: Vec<usize>,
+    at_states: Vec<AtState>,
+}
+
+/// What happens when an accelerator has come to a state so many times.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct AtState {
+    tile: usize,
+    state: usize,
+    times: u64,
+    what: TileFault,
+}
+
+/// A fault of tiles or of what is between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TileFault {
+    /// A tile stops.
+    Stop(usize),
+    /// The next packets fail.
+    Packets(PacketChoice, PacketFault),
+}
+
+impl TileFault {
+    /// The action, if it is one of tiles.
+    pub fn of(action: Action) -> Option<Self> {
+        match action {
+            Action::StopTile { tile } => Some(Self::Stop(tile)),
+            Action::Packets { choice, fault } => Some(Self::Packets(choice, fault)),
+            _ => None,
+        }
+    }
 }
 
 /// A fault, and how many packets it has seen.
@@ -20,8 +53,56 @@ struct Faulty {
 }
 
 impl FaultyPackets {
+    /// A fault happens.
+    pub fn happens(&mut self, what: TileFault) {
+        match what {
+            TileFault::Stop(tile) => self.stopped.push(tile),
+            TileFault::Packets(choice, fault) => self.add(choice, fault),
+        }
+    }
+
+    /// It will happen when a tile has come to a state, whose number is that in [`STATES`], so many times.
+    pub fn add_at_state(&mut self, (tile, state, times): (usize, usize, u64), what: TileFault) {
+        self.at_states.push(AtState {
+            tile,
+            state,
+            times,
+            what,
+        });
+    }
+
+    /// A tile comes to a state.
+    pub fn comes_to(&mut self, tile: usize, name: &str) {
+        let mut due = vec![];
+        self.at_states.retain_mut(|at| {
+            if at.tile == tile && STATES.get(at.state) == Some(&name) {
+                at.times -= 1;
+                if at.times == 0 {
+                    due.push(at.what);
+                }
+            }
+            at.times != 0
+        });
+        due.into_iter().for_each(|what| self.happens(what));
+    }
+
+    /// Does something wait for a state?
+    pub fn waits_for_states(&self) -> bool {
+        !self.at_states.is_empty()
+    }
+
+    /// Has a tile stopped?
+    pub fn has_stopped(&self, tile: usize) -> bool {
+        self.stopped.contains(&tile)
+    }
+
+    /// Has any?
+    pub fn has_stopped_tiles(&self) -> bool {
+        !self.stopped.is_empty()
+    }
+
     /// The next packets have this fault.
-    pub fn add(&mut self, choice: PacketChoice, fault: PacketFault) {
+    fn add(&mut self, choice: PacketChoice, fault: PacketFault) {
         let seen = 0;
         self.all.push(Faulty {
             choice,
@@ -56,22 +137,23 @@ impl FaultyPackets {
 
     /// Whether this can be of a run.
     pub fn is_possible(&self) -> bool {
-        self.all.iter().all(
-            |Faulty {
-                 choice,
-                 fault,
-                 seen,
-             }| {
-                let time = match *fault {
-                    PacketFault::Drop => 0,
-                    PacketFault::Delay(by) | PacketFault::Repeat(by) => by,
+        let of_packets = |choice: &PacketChoice, fault: PacketFault| {
+            let time = match fault {
+                PacketFault::Drop => 0,
+                PacketFault::Delay(by) | PacketFault::Repeat(by) => by,
+            };
+            choice.every != 0 && choice.packets != 0 && time < END_OF_TIME
+        };
+        let mut all = self.all.iter();
+        let mut at_states = self.at_states.iter();
+        all.all(|faulty| of_packets(&faulty.choice, faulty.fault) && faulty.seen < u64::MAX / 2)
+            && at_states.all(|at| {
+                let what = match at.what {
+                    TileFault::Stop(_) => true,
+                    TileFault::Packets(choice, fault) => of_packets(&choice, fault),
                 };
-                choice.every != 0
-                    && choice.packets != 0
-                    && time < END_OF_TIME
-                    && *seen < u64::MAX / 2
-            },
-        )
+                what && at.times != 0
+            })
     }
 }
 
@@ -151,5 +233,32 @@ mod tests {
         assert_eq!(departures(None), [Some(0), None]);
         faulty.add(PacketChoice { every: 0, ..all }, PacketFault::Drop);
         assert!(!faulty.is_possible());
+    }
+
+    #[test]
+    fn a_tile_stops_when_it_has_come_to_a_state_so_many_times() {
+        let mut faulty = FaultyPackets::default();
+        let computes = STATES.iter().position(|name| *name == "computes").unwrap();
+        faulty.add_at_state((3, computes, 2), TileFault::Stop(5));
+        assert!(faulty.waits_for_states() && faulty.is_possible());
+        for (tile, name) in [
+            (3, "computes"),
+            (3, "asks"),
+            (4, "computes"),
+            (3, "computes, asks"),
+        ] {
+            faulty.comes_to(tile, name);
+            assert!(!faulty.has_stopped_tiles(), "{name}");
+        }
+        faulty.comes_to(3, "computes");
+        assert!(faulty.has_stopped(5) && !faulty.has_stopped(3));
+        assert!(!faulty.waits_for_states());
+        faulty.add_at_state((3, computes, 0), TileFault::Stop(5));
+        assert!(!faulty.is_possible());
+    }
+
+    #[test]
+    fn states_have_the_names_of_accelerators() {
+        assert_eq!(STATES, flick_device::accelerator::STATE_NAMES);
     }
 }

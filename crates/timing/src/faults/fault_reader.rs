@@ -3,7 +3,7 @@ use toml::de::DeTable;
 
 use super::{
     Action, Fault, LineFault, PacketChoice, PacketClass, PacketFault, Queue, Register,
-    RequestFault, Time, When,
+    RequestFault, STATES, Time, When,
 };
 use crate::platform::Error;
 use crate::platform::quantity::LONG_TIME;
@@ -16,8 +16,9 @@ const MOST: u64 = 1 << 53;
 const MOST_FAULTS: usize = 10_000;
 
 /// What a fault may do.
-const ACTIONS: [&str; 19] = [
+const ACTIONS: [&str; 20] = [
     "stop-hart",
+    "stop-tile",
     "flip-memory",
     "flip-register",
     "raise-line",
@@ -38,7 +39,7 @@ const ACTIONS: [&str; 19] = [
     // There are no such faults yet.
     "corrupt-message",
 ];
-const FIRST_UNKNOWN: usize = 18;
+const FIRST_UNKNOWN: usize = 19;
 
 /// Fields of a descriptor: the word, and the place of the lowest bit in it (`docs/card.md`).
 const FIELDS: [(&str, (usize, u32)); 12] = [
@@ -143,6 +144,12 @@ fn fault(mut table: Table<'_>, tiles: Tiles<'_>) -> Result<Fault, Error> {
         false => When::Time(0),
     };
     let action = action(&mut table, tiles)?;
+    let is_of_tiles = matches!(action, Action::StopTile { .. } | Action::Packets { .. });
+    if matches!(when, When::State { .. }) && !is_of_tiles {
+        let why = "it cannot happen at a state of an accelerator";
+        let help = "use stop-tile, drop-message, delay-message or repeat-message, or a time";
+        return Err(table.error("do", why, help));
+    }
     table.end()?;
     Ok(Fault { line, when, action })
 }
@@ -165,6 +172,12 @@ fn tile(
     })
 }
 
+/// The number of the tile that has to be named.
+fn named_tile(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<usize, Error> {
+    table.text("tile")?;
+    Ok(tile(table, "tile", tiles)?.unwrap_or(0))
+}
+
 /// The number in the machine of a hart that has this number in its tile.
 fn hart(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<usize, Error> {
     let tile = tile(table, "tile", tiles)?.unwrap_or(0);
@@ -184,7 +197,7 @@ fn hart(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<usize, Error> {
 }
 
 fn when(mut table: Table<'_>, tiles: Tiles<'_>) -> Result<When, Error> {
-    const KINDS: [&str; 4] = ["time", "cycle", "instruction", "address"];
+    const KINDS: [&str; 5] = ["time", "cycle", "instruction", "address", "state"];
     let kinds: Vec<_> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
     let when = match kinds[..] {
         ["time"] => When::Time(time(&mut table, "time")?),
@@ -201,8 +214,13 @@ fn when(mut table: Table<'_>, tiles: Tiles<'_>) -> Result<When, Error> {
             address: table.bits("address")?,
             times: table.count_or("times", (1, MOST), 1)?,
         },
+        ["state"] => When::State {
+            tile: named_tile(&mut table, tiles)?,
+            state: table.choice_or("state", &STATES, 0)?,
+            times: table.count_or("times", (1, MOST), 1)?,
+        },
         _ => {
-            let why = "it needs one of time, cycle, instruction and address";
+            let why = "it needs one of time, cycle, instruction, address and state";
             let help = "use at = { time = \"2 ms\" }, or { hart = 0, address = 0x8000_0000 }";
             return Err(table.error("", why, help));
         }
@@ -259,6 +277,14 @@ fn action(table: &mut Table<'_>, tiles: Tiles<'_>) -> Result<Action, Error> {
                 cycles => Some(cycles),
             },
         }),
+        "stop-tile" => {
+            let tile = named_tile(table, tiles)?;
+            if table.has("tile") && tiles.get(tile).is_some_and(|(_, harts)| *harts != 0) {
+                let why = format!("tile {} has harts", tiles[tile].0);
+                return Err(table.error("tile", &why, "use stop-hart for its harts"));
+            }
+            Ok(Action::StopTile { tile })
+        }
         "flip-memory" => {
             let address = table.address("address")?;
             if !address.is_multiple_of(8) {

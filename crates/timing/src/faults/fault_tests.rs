@@ -127,6 +127,54 @@ fn packets_pass_between_tiles() {
 }
 
 #[test]
+fn tiles_stop_and_packets_fail_at_a_state() {
+    const TILES: &[(&str, usize)] = &[("root", 2), ("fft", 0), ("dram", 0)];
+    let one = |text: &str| {
+        let all = parse("faults.toml", &format!("[[fault]]\n{text}"), TILES);
+        all.map(|all| all[0])
+    };
+    let fault = one(concat!(
+        "at = { tile = \"fft\", state = \"waits for input\", times = 3 }\n",
+        "do = \"stop-tile\"\ntile = \"dram\"\n",
+    ));
+    let state = STATES.iter().position(|name| *name == "waits for input");
+    let (tile, state, times) = (1, state.unwrap(), 3);
+    let fault = fault.unwrap();
+    assert_eq!(fault.when, When::State { tile, state, times });
+    assert_eq!(fault.action, Action::StopTile { tile: 2 });
+    let fault = one(concat!(
+        "at = { tile = \"fft\", state = \"writes\" }\n",
+        "do = \"drop-message\"\nfrom = \"fft\"\n",
+    ));
+    assert!(matches!(fault.unwrap().when, When::State { times: 1, .. }));
+    for (text, what) in [
+        (
+            "at = { tile = \"fft\", state = \"sleeps\" }\ndo = \"stop-tile\"\ntile = \"fft\"\n",
+            "\"sleeps\" is not known",
+        ),
+        (
+            "at = { state = \"writes\" }\ndo = \"stop-tile\"\ntile = \"fft\"\n",
+            "`fault.at.tile` is missing",
+        ),
+        (
+            "at = { tile = \"fft\", state = \"writes\" }\ndo = \"reset\"\n",
+            "it cannot happen at a state",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"stop-tile\"\ntile = \"root\"\n",
+            "tile root has harts",
+        ),
+        (
+            "at = { time = \"1 ms\" }\ndo = \"stop-tile\"\n",
+            "`fault.tile` is missing",
+        ),
+    ] {
+        let error = one(text).unwrap_err();
+        assert!(error.what.contains(what), "{text}: {error:?}");
+    }
+}
+
+#[test]
 fn mistakes_have_their_line() {
     for (text, what) in [
         ("do = \"stop-hart\"\nhart = 0\n", "`fault.at` is missing"),

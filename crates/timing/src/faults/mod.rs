@@ -43,7 +43,33 @@ pub enum When {
         /// The time that counts; 1 is the first.
         times: u64,
     },
+    /// When an accelerator comes to a state.
+    State {
+        /// The tile's number.
+        tile: usize,
+        /// The state's place in [`STATES`].
+        state: usize,
+        /// The time that counts; 1 is the first.
+        times: u64,
+    },
 }
+
+/// States of accelerators, as traces name them.
+pub const STATES: [&str; 13] = [
+    "idle",
+    "computes",
+    "computes, asks",
+    "computes, reads",
+    "computes, writes",
+    "asks",
+    "reads",
+    "writes",
+    "waits for input",
+    "waits for output",
+    "stopped",
+    "ended",
+    "failed",
+];
 
 /// A register of a hart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +212,11 @@ pub enum Action {
         choice: PacketChoice,
         /// How.
         fault: PacketFault,
+    },
+    /// A tile without harts does nothing any more, and packets for it are lost.
+    StopTile {
+        /// The tile's number.
+        tile: usize,
     },
     /// Accesses fault, those of harts and of devices.
     Refuse {

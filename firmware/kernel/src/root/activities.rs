@@ -8,6 +8,7 @@ use flick_kernel_core::capabilities;
 use flick_kernel_core::threads::{List, Place, Wait};
 
 use super::activity_image::{ENDPOINTS, Image, wants_memory};
+use super::lost_tiles::Range;
 use super::remote::NoAnswer;
 use super::tile_schedule::NOBODY;
 use super::tile_table::TileFacts;
@@ -164,7 +165,9 @@ impl Kernel {
 
     fn activity(&self, caller: Caller, number: u64) -> Result<(u16, u16), Error> {
         match self.capability(caller, number)? {
-            (place, Object::Activity(activity)) => Ok((place, activity)),
+            (place, Object::Activity(activity) | Object::SharedActivity(activity)) => {
+                Ok((place, activity))
+            }
             _ => Err(Error::Invalid),
         }
     }
@@ -247,10 +250,22 @@ impl Kernel {
         }
     }
 
-    /// What an endpoint was set up by was revoked.
+    /// What an endpoint was set up by was revoked. A command that has begun by it ends.
     pub fn clear_endpoint(&mut self, activity: u16, endpoint: u8) {
-        self.root.activities[activity].endpoints[usize::from(endpoint)] = None;
-        let _: Result<(), NoAnswer> = self.put_endpoint(activity, endpoint.into(), None);
+        let of = &mut self.root.activities[activity];
+        of.endpoints[usize::from(endpoint)] = None;
+        let reaches = match of.image.endpoint(endpoint.into()) {
+            Some(Endpoint::Memory(memory)) if memory.receiver == 0 => Some(Range::of(&memory)),
+            _ => None,
+        };
+        of.image.set_endpoint(endpoint.into(), None);
+        let tile = self.tile_of(activity);
+        let unit = self.tiles.unit.filter(|_| self.is_current(activity));
+        if let Some(unit) = unit
+            && (self.root.lost.has(tile) || unit.clear_remote(tile, endpoint.into()).is_err())
+        {
+            self.lose_tile(tile, reaches);
+        }
     }
 
     /// A capability for the accelerator's gate.

@@ -287,6 +287,13 @@ impl Kernel {
         let Some(message) = message else {
             return Ok(Done::Again);
         };
+        // It may have been sent by what was revoked, to a gate that had this endpoint before.
+        if self.root.lost.has(message.header.tile.into()) {
+            self.with_gate(unit, &gate, |unit| {
+                unit.acknowledge(gate.endpoint, message.slot);
+            });
+            return Ok(Done::Again);
+        }
         let mut slot = u64::from(message.slot);
         if message.header.is_answer() {
             self.with_gate(unit, &gate, |unit| {

@@ -7,6 +7,7 @@ use flick_kernel_core::page_tables::Physical;
 use super::Object;
 use super::activities::of_units;
 use super::known_rights::{self, Kind};
+use super::lost_tiles::Range;
 use super::tile_table::{NAME, TileFacts};
 use crate::direct::Direct;
 use crate::hart_unit::note;
@@ -207,13 +208,21 @@ impl Kernel {
                 }
                 _ => false,
             });
-            let Some(Object::Memory(other)) = in_the_way else {
-                return Ok(Memory {
-                    is_whole: true,
-                    ..Memory::of(tile, address, size)
-                });
+            let range = Range {
+                tile,
+                address,
+                size,
             };
-            address = other.address + other.size;
+            address = match (in_the_way, self.root.lost.in_the_way(&range)) {
+                (Some(Object::Memory(other)), _) => other.address + other.size,
+                (_, Some(lost)) => lost.end(),
+                _ => {
+                    return Ok(Memory {
+                        is_whole: true,
+                        ..Memory::of(tile, address, size)
+                    });
+                }
+            };
         }
         Err(Error::NoMemory)
     }

@@ -7,6 +7,7 @@ mod gate_calls;
 mod gates;
 mod hart_calls;
 mod known_rights;
+mod lost_tiles;
 mod memory;
 mod remote;
 mod requests;
@@ -20,13 +21,14 @@ pub use hart_calls::attempt;
 pub use remote::ENDPOINTS;
 
 use flick_abi::card::{Error, PAGE, RootCall, rights};
-use flick_kernel_core::capabilities::{Capabilities, Entry, Place};
+use flick_kernel_core::capabilities::{Capabilities, Entry, Place, Revocation};
 use flick_kernel_core::flat_tree::FlatTree;
 
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 use activities::{Activities, Activity};
 use gate_calls::OpenCalls;
 use gates::Gates;
+use lost_tiles::LostTiles;
 use memory::{Memory, Taking};
 use services::Services;
 use tile_schedule::Schedule;
@@ -51,8 +53,10 @@ pub enum Object {
     ActivityGate(u16),
     /// To send messages to a gate.
     Sender(Sender),
-    /// An activity of an accelerator.
+    /// An activity of an accelerator, which ends with it.
     Activity(u16),
+    /// The same, given to another process: it is of no use when the first one has ended.
+    SharedActivity(u16),
     /// An endpoint of an activity that was set up. It is a child of what it was set up by.
     Endpoint(u16, u8),
     /// A gate that has a name.
@@ -101,6 +105,7 @@ pub struct Root {
     services: Services,
     views: Views,
     taking: Option<Taking>,
+    lost: LostTiles,
 }
 
 impl Root {
@@ -117,6 +122,7 @@ impl Root {
             services: Services::new(),
             views: Views::new(),
             taking: None,
+            lost: LostTiles::new(),
         }
     }
 }
@@ -257,6 +263,7 @@ impl Kernel {
             }
             // Its memory is free again with the first one.
             Object::Memory(memory) => Object::Memory(memory.part()),
+            Object::Activity(activity) => Object::SharedActivity(activity),
             Object::View(view, _) => Object::View(view, Side::User),
             Object::Sender(sender) => Object::Sender(Sender { own: 0, ..sender }),
             object => object,
@@ -267,7 +274,8 @@ impl Kernel {
     /// Takes a capability away, and all that were derived from it.
     fn revoke(&mut self, place: Place) {
         known_rights::forget_all();
-        while let Some(object) = self.root.capabilities.revoke_next(place) {
+        let mut revocation = Revocation::of(place);
+        while let Some(object) = self.root.capabilities.revoke_next(&mut revocation) {
             match object {
                 Object::Gate(gate) => self.remove_gate(gate),
                 Object::Activity(activity) => self.end_activity(activity),
@@ -279,7 +287,10 @@ impl Kernel {
                 Object::Session(session, side) => self.end_session(session, side),
                 Object::View(view, Side::Maker) => self.root.views.remove(view),
                 Object::Sender(sender) => self.remove_sender(sender),
-                Object::Memory(_) | Object::ActivityGate(_) | Object::View(_, Side::User) => {}
+                Object::Memory(_)
+                | Object::SharedActivity(_)
+                | Object::ActivityGate(_)
+                | Object::View(_, Side::User) => {}
             }
         }
     }

@@ -115,6 +115,19 @@ impl Unit {
         Ok(())
     }
 
+    /// An endpoint of a tile is of no use any more, and nothing that was sent by it is under way.
+    pub fn clear_remote(&self, tile: u16, number: u16) -> Result<(), NoAnswer> {
+        self.set_remote(tile, number, None)?;
+        self.finish_commands(tile)
+    }
+
+    /// A command that has begun goes on when its endpoint is gone: waits for its end.
+    pub fn finish_commands(&self, tile: u16) -> Result<(), NoAnswer> {
+        self.write_registers(tile, dtu::ABORT, &[0])?;
+        while self.read_register(tile, dtu::ABORT)? != 0 {}
+        self.write_registers(tile, dtu::ENABLE, &[1])
+    }
+
     /// Sets an endpoint of the unit of a tile up.
     pub fn set_remote(
         &self,

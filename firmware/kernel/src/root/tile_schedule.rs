@@ -168,12 +168,16 @@ impl Kernel {
                 false => u64::MAX,
             };
             let how = (in_units(activity), control, if yields { YIELD } else { 0 });
-            let restored = of.image.restore(unit, &facts, how);
-            if restored.is_err() {
+            // A tile that has not answered may have a module that runs.
+            let is_there = self.ask_lost_tile(facts.tile).is_ok();
+            let of = &mut self.root.activities[activity];
+            if !is_there || of.image.restore(unit, &facts, how).is_err() {
+                self.lose_tile(facts.tile, None);
                 self.end(activity, Status::Failed as u64, LOST);
                 continue;
             }
             of.phase = Phase::Runs;
+            let turns = &mut self.root.schedule.tiles[usize::from(place)];
             *turns = Turns {
                 current: activity,
                 due: until,
@@ -288,6 +292,7 @@ impl Kernel {
                 }
                 Err(NoAnswer) => {
                     turns.current = NOBODY;
+                    self.lose_tile(facts.tile, None);
                     self.end(activity, Status::Failed as u64, LOST);
                 }
             }
@@ -334,6 +339,7 @@ impl Kernel {
                 ),
             });
         if stopped.is_err() {
+            self.lose_tile(tile, None);
             self.tile_is_free(place, Status::Failed, LOST, 0);
         }
     }
