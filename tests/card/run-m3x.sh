@@ -25,16 +25,16 @@ for bar in "${held[@]}"; do
   verdict $? "the bar holds: $bar"
 done
 
-# Messages to the program: of autonomous chains one for the piece of input and one at its end, one for room, COMMIT and
-# END; of assisted ones six for each of the 128 blocks, and 18 at begin and end.
+# Messages to the program: of autonomous chains one for the piece of input and one at its end, two for room, COMMIT and
+# END; of assisted ones six for each of the 256 blocks, and 18 at begin and end.
 messages() { awk -F, -v chains="$2" '$1 == chains { print $7 }' "results/raw/chains-$1.csv"; }
 for machine in m3x-noc m3x-pcie; do
   for mode in autonomous autonomous-two; do
-    [ "$(messages $machine-$mode 1) $(messages $machine-$mode 4)" = "5 20" ]
+    [ "$(messages $machine-$mode 1) $(messages $machine-$mode 4)" = "6 24" ]
     verdict $? "messages of $mode chains on $machine"
   done
   for mode in assisted assisted-two calls calls-two; do
-    [ "$(messages $machine-$mode 1) $(messages $machine-$mode 4)" = "786 3144" ]
+    [ "$(messages $machine-$mode 1) $(messages $machine-$mode 4)" = "1554 6216" ]
     verdict $? "messages of chains, $mode, on $machine"
   done
 done

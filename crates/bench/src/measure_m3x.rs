@@ -102,7 +102,7 @@ const WHOLE: Extent = Extent {
 };
 const QUICK: Extent = Extent {
     step: "3",
-    blocks: "128",
+    blocks: "256",
     repetitions: "1",
     batches: &["16"],
     slices: &[SLICES[0]],
