@@ -54,7 +54,11 @@ pub fn section(all: &[Switches]) -> String {
     let mut text = String::from(
         "\n## Chains that share their accelerators in slices: time beside one after the other, %\n\n",
     );
-    let mut lines = vec![["machine", "slice, ms", "2 chains", "3 chains", "4 chains"].map(String::from).to_vec()];
+    let mut lines = vec![
+        ["machine", "slice, ms", "2 chains", "3 chains", "4 chains"]
+            .map(String::from)
+            .to_vec(),
+    ];
     for switches in all {
         for (slice, times) in &switches.slices {
             let costs = Switches::costs(times);
