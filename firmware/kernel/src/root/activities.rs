@@ -48,6 +48,8 @@ pub struct Activity {
     pub place: u8,
     /// It has had a turn.
     pub has_begun: bool,
+    /// The activity that sends to it has no turn.
+    pub is_starved: bool,
     /// Of those that wait for their turn: the next one.
     pub next: u16,
     pub image: Image,
@@ -63,6 +65,7 @@ impl Activity {
         phase: Phase::Free,
         place: 0,
         has_begun: false,
+        is_starved: false,
         next: NOBODY,
         image: Image::NONE,
         endpoints: [None; ENDPOINTS],

@@ -1,10 +1,10 @@
 //! Which activity has the accelerator of a tile: those that can run take turns (M3x, section 4.6).
 use flick_abi::accelerator::{self, Control, Notice, Status};
 use flick_abi::card::Error;
-use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, NO_ACTIVITY};
+use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, Endpoint, NO_ACTIVITY};
 
 use super::Root;
-use super::activities::{DRAINS, Phase, in_units};
+use super::activities::{DRAINS, Phase, in_units, of_units};
 use super::activity_image::{notices, of_nobody};
 use super::remote::NoAnswer;
 use super::tile_table::TILES;
@@ -14,8 +14,11 @@ use crate::kernel::Kernel;
 
 /// In the place of an activity: none.
 pub const NOBODY: u16 = u16::MAX;
-/// Cycles that a module waits for a message until another activity gets its tile. M3x has 20,000 of its processor's.
-const YIELD: u64 = 6_700;
+/// Cycles that a module waits for a message until another activity gets its tile. Some 20 µs are a switch of the next
+/// accelerator behind PCIe. Who waits for that keeps the tile, or two chains would take it from each other at each block.
+const YIELD: u64 = 60_000;
+/// The same if who sends to it has no turn: no message comes soon.
+const YIELD_AT_ONCE: u64 = 1;
 /// The error of an activity whose tile does not answer.
 const LOST: u64 = Error::Failed as u64;
 /// The time after which the kernel looks whether a module has stopped whose notice may be lost: so many parts of a
@@ -145,10 +148,7 @@ impl Kernel {
                 if !turns.yields && !turns.drains {
                     turns.yields = true;
                     turns.due = turns.due.min(turn_end);
-                    let register = ACCELERATOR_REGISTERS + accelerator::YIELD;
-                    // A tile that does not answer is found when its turn ends.
-                    let _: Result<(), NoAnswer> =
-                        unit.write_registers(facts.tile, register, &[YIELD]);
+                    self.tell_to_yield(unit, place);
                 }
                 return;
             }
@@ -167,7 +167,12 @@ impl Kernel {
                 true => turn_end,
                 false => u64::MAX,
             };
-            let how = (in_units(activity), control, if yields { YIELD } else { 0 });
+            let cycles = match (yields, of.is_starved) {
+                (false, _) => 0,
+                (true, true) => YIELD_AT_ONCE,
+                (true, false) => YIELD,
+            };
+            let how = (in_units(activity), control, cycles);
             // A tile that has not answered may have a module that runs.
             let is_there = self.ask_lost_tile(facts.tile).is_ok();
             let of = &mut self.root.activities[activity];
@@ -186,7 +191,44 @@ impl Kernel {
                 ..*turns
             };
             self.root.schedule.turns += 1;
+            self.starve(unit, activity, false);
             return;
+        }
+    }
+
+    /// The module of a tile gets to know that others wait.
+    fn tell_to_yield(&self, unit: Unit, place: u8) {
+        let turns = &self.root.schedule.tiles[usize::from(place)];
+        if turns.current == NOBODY || !turns.yields || turns.drains {
+            return;
+        }
+        let cycles = match self.root.activities[turns.current].is_starved {
+            true => YIELD_AT_ONCE,
+            false => YIELD,
+        };
+        let register = ACCELERATOR_REGISTERS + accelerator::YIELD;
+        let tile = self.root.tiles.at(place).tile;
+        // A tile that does not answer is found when its turn ends.
+        let _: Result<(), NoAnswer> = unit.write_registers(tile, register, &[cycles]);
+    }
+
+    /// The accelerator that an activity sends its output to gets messages soon, or does not.
+    fn starve(&mut self, unit: Unit, activity: u16, is_starved: bool) {
+        let of = &mut self.root.activities[activity];
+        let Some(Endpoint::Send(send)) = of.image.endpoint(accelerator::OUTPUT_REQUESTS) else {
+            return;
+        };
+        let receiver = of_units(send.receiver).filter(|&other| self.root.activities.is_used(other));
+        let Some(receiver) = receiver else {
+            return;
+        };
+        let of = &mut self.root.activities[receiver];
+        if of.is_starved != is_starved {
+            of.is_starved = is_starved;
+            let place = of.place;
+            if self.is_current(receiver) {
+                self.tell_to_yield(unit, place);
+            }
         }
     }
 
@@ -285,6 +327,7 @@ impl Kernel {
                         true => self.make_ready(activity),
                         false => self.root.activities[activity].phase = Phase::Waits(waits),
                     }
+                    self.starve(unit, activity, true);
                 }
                 Ok(Some(())) => {
                     turns.current = NOBODY;
