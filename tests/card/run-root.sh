@@ -28,7 +28,7 @@ machine() { # NAME OPTION...
 }
 
 # Random calls by several processes at once.
-build_bare random_root_calls "$here/random_root_calls.c"
+build_bare random_root_calls "$here/root/random_root_calls.c"
 random() { # CALLS OPTION...
   timeout $((120 + $1 / 1000)) "$flick" machine run --machine ./root.toml "${@:2}" --firmware "$card/kernel-root.elf" \
     --initrd random_root_calls.tar --append "random_root_calls $seed $1" </dev/null 2>&1 | of_program >random.out

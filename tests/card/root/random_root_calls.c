@@ -4,7 +4,7 @@
 // taken is 0, and stays so while nobody else has it. What was revoked is of no use. When all
 // children have ended, everything is free again. Arguments: the first seed, and how many calls in
 // all.
-#include "random_rounds.h"
+#include "../random_rounds.h"
 
 enum {
   TILE_FIND = 80,
