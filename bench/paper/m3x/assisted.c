@@ -63,14 +63,8 @@ static void run(uint64_t count, uint64_t repetition) {
   for (uint64_t n = 0; n < count; n++)
     wait_for(&chains[n]);
   print_measured(count, size / BLOCK, repetition);
-  for (uint64_t n = 0; n < count; n++) {
-    if (drivers[n].written != size) {
-      printf("%lu bytes were written\n", (unsigned long)drivers[n].written);
-      exit(1);
-    }
-    check_image(&chains[n], size);
-    end_activities(&chains[n]);
-  }
+  for (uint64_t n = 0; n < count; n++)
+    end_chain(&chains[n], drivers[n].written, size);
   good(flick_capability_revoke(gate), "capability_revoke");
 }
 

@@ -6,11 +6,7 @@
  *
  * prints comma-separated values for each number of steps with a request; 0 is all of them. Behind a
  * warm-up with a request for all, each run makes the same steps again. */
-#include <flick/card.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "calls.h"
 
 enum { MOST_ARRAYS = 8, COPY = 64 << 10, PAGE = 4096 };
 /* Endpoints of the accelerator, and words of a request (docs/accelerators.md). */
@@ -83,20 +79,6 @@ static const struct work works[] = {
 static char data[1 << 20] __attribute__((aligned(PAGE)));
 static uint64_t gate, sender, total, faults;
 static uint64_t request[4 + 2 * MOST_ARRAYS];
-
-static inline uint64_t cycles(void) {
-  uint64_t value;
-  __asm__ volatile("rdcycle %0" : "=r"(value)::"memory");
-  return value;
-}
-
-/* A call that has to succeed. */
-static uint64_t good(int64_t outcome, const char *what) {
-  if (outcome >= 0)
-    return (uint64_t)outcome;
-  printf("%s fails: %s\n", what, strerror(flick_errno(outcome)));
-  exit(1);
-}
 
 static void set_up(const struct work *work) {
   uint64_t endpoints, offsets[MOST_ARRAYS];

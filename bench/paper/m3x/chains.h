@@ -3,12 +3,8 @@
 #ifndef CHAINS_H
 #define CHAINS_H
 
+#include "calls.h"
 #include "stages.h"
-#include <flick/card.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { COPY = 64 << 10 };
 
@@ -19,20 +15,6 @@ struct chain {
 };
 
 static float pattern[COPY / 4], read_back[BLOCK / 4];
-
-static inline uint64_t cycles(void) {
-  uint64_t value;
-  __asm__ volatile("rdcycle %0" : "=r"(value)::"memory");
-  return value;
-}
-
-/* A call that has to succeed. */
-static uint64_t good(int64_t outcome, const char *what) {
-  if (outcome >= 0)
-    return (uint64_t)outcome;
-  printf("%s fails: %s\n", what, strerror(flick_errno(outcome)));
-  exit(1);
-}
 
 /* The tile of this name with so many before it. */
 static uint64_t tile_of(const char *name, int before) {
@@ -108,7 +90,13 @@ static void check_image(const struct chain *chain, uint64_t size) {
   }
 }
 
-static void end_activities(const struct chain *chain) {
+/* A chain has written so many bytes of an image. Its activities go. */
+static void end_chain(const struct chain *chain, uint64_t written, uint64_t size) {
+  if (written != size) {
+    printf("%lu bytes were written\n", (unsigned long)written);
+    exit(1);
+  }
+  check_image(chain, size);
   for (int stage = 0; stage < STAGES; stage++)
     good(flick_capability_revoke(chain->activities[stage]), "capability_revoke");
 }
