@@ -1,6 +1,7 @@
 //! Messages and data for activities that do not run (M3x, section 4.3): the kernel leaves them in the activity's image,
 //! so that nobody waits for its turn but who needs its answer.
 use flick_abi::accelerator::{self, CONTROL, Control, Notice, REQUESTS};
+use flick_abi::card::Error;
 use flick_abi::dtu::{
     self, ACCELERATOR_REGISTERS, Command, Endpoint, FLAG_ANSWER, Header, NO_HEADER_ENDPOINT,
     SlotRecord,
@@ -21,6 +22,35 @@ pub enum Outcome {
     Again,
     /// There is no such activity any more.
     Gone,
+}
+
+impl Outcome {
+    /// What a call of a program returns.
+    pub fn for_caller(self) -> Result<(), Error> {
+        match self {
+            Self::Done => Ok(()),
+            Self::Again => Err(Error::Again),
+            Self::Gone => Err(Error::Dead),
+        }
+    }
+}
+
+/// Who sends a request.
+pub struct Requester {
+    pub tile: u16,
+    pub endpoint: u16,
+    pub activity: u16,
+    /// The endpoint that takes the answer, and its label.
+    pub answer: u16,
+    pub answer_label: u64,
+    pub label: u64,
+}
+
+/// The words of a message for an accelerator. `None`: it has more than they take.
+pub fn three_words(words: &[u64]) -> Option<[u64; 3]> {
+    let mut three = [0; 3];
+    three.get_mut(..words.len())?.copy_from_slice(words);
+    Some(three)
 }
 
 impl Kernel {
@@ -89,21 +119,39 @@ impl Kernel {
         let Some(receiver) = of_units(send.receiver) else {
             return Outcome::Gone;
         };
-        let header = Header {
-            flags: 0,
-            tile: tile as u8,
-            endpoint: endpoint as u8,
-            answer_endpoint: accelerator::ANSWERS as u8,
-            size: 0,
+        let from = Requester {
+            tile,
+            endpoint,
             activity: send.activity,
+            answer: accelerator::ANSWERS,
             answer_label: label,
             label: send.label,
         };
+        self.leave_request((receiver, send.endpoint), &from, words)
+    }
+
+    /// Leaves a request for an activity, at an endpoint.
+    pub fn leave_request(
+        &mut self,
+        (receiver, endpoint): (u16, u16),
+        from: &Requester,
+        words: [u64; 3],
+    ) -> Outcome {
+        let header = Header {
+            flags: 0,
+            tile: from.tile as u8,
+            endpoint: from.endpoint as u8,
+            answer_endpoint: from.answer as u8,
+            size: 0,
+            activity: from.activity,
+            answer_label: from.answer_label,
+            label: from.label,
+        };
         let record = SlotRecord {
-            tile,
-            activity: send.activity,
-            answer: Some(accelerator::ANSWERS),
-            label,
+            tile: from.tile,
+            activity: from.activity,
+            answer: Some(from.answer),
+            label: from.answer_label,
             credit: None,
         };
         let message = Left {
@@ -111,7 +159,7 @@ impl Kernel {
             words,
             record,
         };
-        self.leave_message(receiver, send.endpoint, &message)
+        self.leave_message(receiver, endpoint, &message)
     }
 
     fn forward_answer(&mut self, unit: Unit, activity: u16, slot: u8, words: [u64; 3]) -> Outcome {

@@ -1,12 +1,11 @@
 //! Calls of programs to gates, which wait for their answers. The kernel hands those to gates of its own tile from
 //! program to program. Others go by the unit.
 use flick_abi::card::{Error, MAILBOX_BYTES};
-use flick_abi::dtu::{Error as UnitError, HEADER_SIZE, Header, SlotRecord};
+use flick_abi::dtu::Error as UnitError;
 use flick_kernel_core::threads::{Place, State, Wait};
 
 use super::activities::of_units;
-use super::activity_image::Left;
-use super::forwarding::Outcome;
+use super::forwarding::{Requester, three_words};
 use super::gates::SLOTS;
 use super::{Object, Root, Sender, Side};
 use crate::dtu::{KERNEL, Message, PAYLOAD, Payload, REPLIES, Unit};
@@ -319,35 +318,17 @@ impl Kernel {
     /// The accelerator has another activity now: the call is left for the one that it is for.
     fn leave_call(&mut self, sender: &Sender, token: u64, words: &[u64]) -> Result<(), Error> {
         let activity = of_units(sender.receiver).ok_or(Error::Dead)?;
-        let mut three = [0; 3];
-        let all = three.get_mut(..words.len()).ok_or(Error::Invalid)?;
-        all.copy_from_slice(words);
-        let tile = self.map.tile.0 as u16;
-        let header = Header {
-            tile: tile as u8,
-            answer_endpoint: REPLIES as u8,
+        let three = three_words(words).ok_or(Error::Invalid)?;
+        let from = Requester {
+            tile: self.map.tile.0 as u16,
+            endpoint: 0,
             activity: KERNEL,
+            answer: REPLIES,
             answer_label: token,
             label: sender.label,
-            ..Header::from_bytes(&[0; HEADER_SIZE])
         };
-        let record = SlotRecord {
-            tile,
-            activity: KERNEL,
-            answer: Some(REPLIES),
-            label: token,
-            credit: None,
-        };
-        let message = Left {
-            header,
-            words: three,
-            record,
-        };
-        match self.leave_message(activity, sender.endpoint, &message) {
-            Outcome::Done => Ok(()),
-            Outcome::Again => Err(Error::Again),
-            Outcome::Gone => Err(Error::Dead),
-        }
+        let left = self.leave_request((activity, sender.endpoint), &from, three);
+        left.for_caller()
     }
 
     /// The process that waits for an answer of a session, if the server may give it one more capability.

@@ -7,7 +7,7 @@ use flick_abi::dtu::{
 };
 use flick_kernel_core::threads::{List, Place, Wait};
 
-use super::forwarding::Outcome;
+use super::forwarding::{Outcome, three_words};
 use super::known_rights::{self, Kind};
 use super::{Object, Root, Sender, hart_calls};
 use crate::dtu::{KERNEL, LOG2_REQUEST, Message, PAYLOAD, Payload, Unit, next_activity};
@@ -375,11 +375,9 @@ impl Kernel {
         // SAFETY: the slot is in the gate's frame, where the unit alone writes, and has a message.
         let header = unsafe { (at as *const [u8; HEADER_SIZE]).read_volatile() };
         let request = Header::from_bytes(&header);
-        let mut three = [0; 3];
-        let Some(all) = three.get_mut(..words.len()) else {
+        let Some(three) = three_words(words) else {
             return Outcome::Gone;
         };
-        all.copy_from_slice(words);
         let asked = SlotRecord {
             tile: request.tile.into(),
             activity: request.activity,

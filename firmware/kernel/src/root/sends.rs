@@ -1,11 +1,9 @@
 //! Messages of programs that do not wait for their answers: a sender has an endpoint of this tile's unit then, and its
 //! answers come to a gate.
 use flick_abi::card::Error;
-use flick_abi::dtu::{HEADER_SIZE, Header, SlotRecord};
 
 use super::activities::of_units;
-use super::activity_image::Left;
-use super::forwarding::Outcome;
+use super::forwarding::{Requester, three_words};
 use super::gates::Gate;
 use super::known_rights::{self, Kind};
 use super::{Object, Sender, hart_calls};
@@ -68,36 +66,18 @@ impl Kernel {
             return Err(Error::Again);
         }
         let (payload, words) = self.load_message(caller, message)?;
-        let mut three = [0; 3];
-        let all = three.get_mut(..words).ok_or(Error::Invalid)?;
-        all.copy_from_slice(&payload[..words]);
-        let tile = self.map.tile.0 as u16;
-        let header = Header {
-            tile: tile as u8,
-            endpoint: sender.own as u8,
-            answer_endpoint: gate.endpoint as u8,
+        let three = three_words(&payload[..words]).ok_or(Error::Invalid)?;
+        let from = Requester {
+            tile: self.map.tile.0 as u16,
+            endpoint: sender.own,
             activity: gate.activity,
+            answer: gate.endpoint,
             answer_label: label,
             label: sender.label,
-            ..Header::from_bytes(&[0; HEADER_SIZE])
         };
-        let record = SlotRecord {
-            tile,
-            activity: gate.activity,
-            answer: Some(gate.endpoint),
-            label,
-            credit: None,
-        };
-        let left = Left {
-            header,
-            words: three,
-            record,
-        };
-        match self.leave_message(activity, sender.endpoint, &left) {
-            Outcome::Done => value(0),
-            Outcome::Again => Err(Error::Again),
-            Outcome::Gone => Err(Error::Dead),
-        }
+        let left = self.leave_request((activity, sender.endpoint), &from, three);
+        left.for_caller()?;
+        value(0)
     }
 
     /// A sender was revoked.

@@ -4,7 +4,7 @@ use flick_abi::card::Error;
 use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, Endpoint, NO_ACTIVITY};
 
 use super::Root;
-use super::activities::{DRAINS, Phase, in_units, of_units};
+use super::activities::{Activity, DRAINS, Phase, in_units, of_units};
 use super::activity_image::{notices, of_nobody};
 use super::remote::NoAnswer;
 use super::tile_table::TILES;
@@ -24,6 +24,11 @@ const LOST: u64 = Error::Failed as u64;
 /// The time after which the kernel looks whether a module has stopped whose notice may be lost: so many parts of a
 /// second.
 const LOOKS: u64 = 1_000;
+
+/// How long an activity may wait for a message if others wait for its tile.
+fn yield_time(of: &Activity) -> u64 {
+    if of.is_starved { YIELD_AT_ONCE } else { YIELD }
+}
 
 /// The turns of a tile.
 #[derive(Clone, Copy, Debug)]
@@ -167,11 +172,7 @@ impl Kernel {
                 true => turn_end,
                 false => u64::MAX,
             };
-            let cycles = match (yields, of.is_starved) {
-                (false, _) => 0,
-                (true, true) => YIELD_AT_ONCE,
-                (true, false) => YIELD,
-            };
+            let cycles = if yields { yield_time(of) } else { 0 };
             let how = (in_units(activity), control, cycles);
             // A tile that has not answered may have a module that runs.
             let is_there = self.ask_lost_tile(facts.tile).is_ok();
@@ -202,10 +203,7 @@ impl Kernel {
         if turns.current == NOBODY || !turns.yields || turns.drains {
             return;
         }
-        let cycles = match self.root.activities[turns.current].is_starved {
-            true => YIELD_AT_ONCE,
-            false => YIELD,
-        };
+        let cycles = yield_time(&self.root.activities[turns.current]);
         let register = ACCELERATOR_REGISTERS + accelerator::YIELD;
         let tile = self.root.tiles.at(place).tile;
         // A tile that does not answer is found when its turn ends.
@@ -323,11 +321,12 @@ impl Kernel {
                     let unread = image.unread();
                     turns.current = NOBODY;
                     turns.due = u64::MAX;
+                    // It may get the next turn, too.
+                    self.starve(unit, activity, true);
                     match waits == 0 || unread & waits != 0 {
                         true => self.make_ready(activity),
                         false => self.root.activities[activity].phase = Phase::Waits(waits),
                     }
-                    self.starve(unit, activity, true);
                 }
                 Ok(Some(())) => {
                     turns.current = NOBODY;
