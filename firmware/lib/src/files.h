@@ -72,6 +72,13 @@ const char *__card_server_path(int number, int *flags);
 int64_t __card_server_file(uint32_t operation, const uint64_t *arguments, struct file_bytes bytes);
 void __card_end_server_files(void);
 
+// The name from the root: `path` itself, or in `full`, which has PATH_SIZE bytes. NULL: it is too
+// long.
+const char *__card_full_path(const char *path, char *full);
+
+// The folder of names without a slash in front from now on.
+int64_t __card_enter_folder(const char *path);
+
 struct stat;
 int __card_describe_file(const struct card_file_about *from, struct stat *about);
 

@@ -20,8 +20,11 @@ int64_t (*const __card_execute_files)(struct file_table *, uint32_t, const uint6
 int64_t (*const __card_execute_server_files)(uint32_t, const uint64_t *,
                                              struct file_bytes) = __card_server_file;
 
-// 0 if the name is one.
-static int path_bytes(const char *path, struct file_bytes *bytes) {
+// 0 if the name is one. `full` is for one in the current folder.
+static int path_bytes(const char *path, char *full, struct file_bytes *bytes) {
+  path = __card_full_path(path, full);
+  if (!path)
+    return -ENAMETOOLONG;
   bytes->in = path;
   bytes->in_size = strlen(path) + 1;
   return bytes->in_size <= PATH_SIZE ? 0 : -ENAMETOOLONG;
@@ -30,7 +33,8 @@ static int path_bytes(const char *path, struct file_bytes *bytes) {
 static int64_t path_call(uint32_t operation, const char *path, uint64_t flags, void *out,
                          uint64_t out_size) {
   struct file_bytes bytes = {.out = out, .out_size = out_size};
-  int error = path_bytes(path, &bytes);
+  char full[PATH_SIZE];
+  int error = path_bytes(path, full, &bytes);
   return card_result(error ? error : CALL(operation, bytes, flags));
 }
 
@@ -47,12 +51,22 @@ int stat(const char *restrict path, struct stat *restrict about) {
   return result ? result : __card_describe_file(&from, about);
 }
 
+// There are no links by name.
 int lstat(const char *path, struct stat *about) { return stat(path, about); }
 
 int access(const char *path, int mode) {
   (void)mode;
   struct stat about;
   return stat(path, &about);
+}
+
+int chdir(const char *path) {
+  struct stat about;
+  if (!*path)
+    return card_result(-ENOENT);
+  if (stat(path, &about))
+    return -1;
+  return card_result(S_ISDIR(about.st_mode) ? __card_enter_folder(path) : -ENOTDIR);
 }
 
 int unlink(const char *path) { return path_call(FILE_REMOVE, path, 0, NULL, 0); }
@@ -64,6 +78,9 @@ int mkdir(const char *path, mode_t mode) {
 }
 
 static int two_paths_call(uint32_t operation, const char *from, const char *to) {
+  char full[2][PATH_SIZE];
+  if (!(from = __card_full_path(from, full[0])) || !(to = __card_full_path(to, full[1])))
+    return card_result(-ENAMETOOLONG);
   size_t first = strlen(from) + 1, second = strlen(to) + 1;
   if (first > PATH_SIZE || second > PATH_SIZE)
     return card_result(-ENAMETOOLONG);
@@ -80,16 +97,6 @@ static int two_paths_call(uint32_t operation, const char *from, const char *to) 
 int rename(const char *from, const char *to) { return two_paths_call(FILE_RENAME, from, to); }
 // Files of servers alone have several names.
 int link(const char *from, const char *to) { return two_paths_call(FILE_LINK, from, to); }
-
-char *getcwd(char *buffer, size_t size) {
-  if (!buffer && !(buffer = malloc(size ? size : 2)))
-    return NULL;
-  if (size == 1) {
-    errno = ERANGE;
-    return NULL;
-  }
-  return strcpy(buffer, "/");
-}
 
 int dup(int number) { return dup2(number, -1); }
 
@@ -129,7 +136,8 @@ static bool add_entries(DIR *directory, const char *from, const char *end) {
 static int64_t fill_directory(DIR *directory, const char *path) {
   char list[2 * PATH_SIZE];
   struct file_bytes bytes = {.out = list, .out_size = SIZE_OF_RESULT};
-  int64_t size = path_bytes(path, &bytes);
+  char full[PATH_SIZE];
+  int64_t size = path_bytes(path, full, &bytes);
   uint64_t first = 0;
   while (size == 0 && (size = CALL(FILE_LIST, bytes, first, sizeof list)) > 0) {
     if (!add_entries(directory, list, list + size))

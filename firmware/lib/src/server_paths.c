@@ -35,6 +35,8 @@ static struct {
 static struct number {
   struct card_word lock;
   _Alignas(CARD_LINE) bool is_used;
+  // Opened to be named and synced alone: the server knows nothing of it.
+  bool is_directory;
   int flags;
   // Low numbers that are the same, and its own.
   unsigned users;
@@ -114,9 +116,13 @@ static int64_t open_number(struct server *server, const char *path, const char *
   card_unlock(&servers.lock.word);
   if (!is_free)
     return -EMFILE;
+  number->is_directory = false;
   if (flick_file_open(&server->files, &number->file, path, flags)) {
-    number->is_used = false;
-    return -errno;
+    number->is_directory = errno == EISDIR && !(flags & (O_ACCMODE | O_CREAT | O_TRUNC));
+    if (!number->is_directory) {
+      number->is_used = false;
+      return -errno;
+    }
   }
   number->flags = flags;
   number->users = 1;
@@ -264,17 +270,39 @@ static int64_t close_number(struct number *number, uint64_t name) {
     CALL(FILE_CLOSE, NO_BYTES, name);
   }
   if (--number->users)
-    return result_of(flick_file_commit(&number->file));
+    return number->is_directory ? 0 : result_of(flick_file_commit(&number->file));
   free(number->path);
-  int64_t result = result_of(flick_file_close(&number->file));
+  int64_t result = number->is_directory ? 0 : result_of(flick_file_close(&number->file));
   release(number->server);
   number->is_used = false;
   return result;
 }
 
+static int64_t execute_directory(struct number *number, uint32_t operation,
+                                 const uint64_t *arguments, struct file_bytes bytes) {
+  struct flick_file_about about = {.kind = FLICK_FILES_KIND_DIRECTORY, .links = 1};
+  switch (operation) {
+  case FILE_CLOSE:
+    return close_number(number, arguments[0]);
+  case FILE_DUPLICATE:
+    return duplicate(number, arguments[1]);
+  case FILE_ABOUT_OPEN:
+    describe(bytes.out, &about);
+    return 0;
+  case FILE_FLAGS:
+    return flags_of(number, arguments[1]);
+  case FILE_SEEK:
+  case FILE_COMMIT:
+    return 0;
+  }
+  return -EISDIR;
+}
+
 static int64_t execute_number(struct number *number, uint32_t operation, const uint64_t *arguments,
                               struct file_bytes bytes) {
   struct flick_file *file = &number->file;
+  if (number->is_directory)
+    return execute_directory(number, operation, arguments, bytes);
   switch (operation) {
   case FILE_CLOSE:
     return close_number(number, arguments[0]);
@@ -318,7 +346,7 @@ int64_t __card_server_file(uint32_t operation, const uint64_t *arguments, struct
 // A program ends: what it has written stays.
 void __card_end_server_files(void) {
   for (struct number *number = numbers; has_numbers && number < numbers + MOST_NUMBERS; number++)
-    if (number->is_used && card_try_lock(&number->lock.word))
+    if (number->is_used && !number->is_directory && card_try_lock(&number->lock.word))
       flick_file_commit(&number->file);
 }
 
@@ -331,7 +359,7 @@ static struct number *number_of(int name) {
 
 struct flick_file *flick_file_of(int name) {
   struct number *number = number_of(name);
-  if (number)
+  if (number && !number->is_directory)
     return &number->file;
   errno = EBADF;
   return NULL;

@@ -45,7 +45,8 @@ static int add(posix_spawn_file_actions_t actions, uint32_t kind, int file, int 
     return EBADF;
   if (actions->count == MOST_ACTIONS)
     return ENOMEM;
-  char *copy = strdup(path);
+  char full[PATH_SIZE];
+  char *copy = (path = __card_full_path(path, full)) ? strdup(path) : NULL;
   if (!copy)
     return ENOMEM;
   actions->all[actions->count].path = copy;
@@ -179,11 +180,8 @@ static bool write_spawn(const char *path, posix_spawn_file_actions_t actions, ch
   return fits;
 }
 
-int posix_spawn(pid_t *restrict process, const char *restrict path,
-                const posix_spawn_file_actions_t *actions,
-                const posix_spawnattr_t *restrict attributes, char *const argv[],
-                char *const envp[]) {
-  (void)attributes;
+static int spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
+                 char *const argv[], char *const envp[]) {
   if (!card_has_servers())
     return ENOSYS;
   struct card_request request = {.operation = PROCESS_SPAWN};
@@ -200,12 +198,23 @@ int posix_spawn(pid_t *restrict process, const char *restrict path,
   return 0;
 }
 
+int posix_spawn(pid_t *restrict process, const char *restrict path,
+                const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *restrict attributes, char *const argv[],
+                char *const envp[]) {
+  (void)attributes;
+  char full[PATH_SIZE];
+  path = __card_full_path(path, full);
+  return path ? spawn(process, path, actions, argv, envp) : ENAMETOOLONG;
+}
+
 // All programs are in one folder.
 int posix_spawnp(pid_t *restrict process, const char *restrict name,
                  const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *restrict attributes, char *const argv[],
                  char *const envp[]) {
-  return posix_spawn(process, name, actions, attributes, argv, envp);
+  (void)attributes;
+  return spawn(process, name, actions, argv, envp);
 }
 
 pid_t waitpid(pid_t process, int *status, int options) {

@@ -125,6 +125,7 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("FILES_LIST", file_session::Operation::List as u64),
         ("FILES_RESIZE", file_session::Operation::Resize as u64),
         ("FILES_PIPE", file_session::Operation::Pipe as u64),
+        ("FILES_KIND_DIRECTORY", file_session::kind::DIRECTORY),
         ("FILES_KIND_PIPE", file_session::kind::PIPE),
         ("FILES_CREATE", file_session::flags::CREATE),
         ("FILES_EXCLUSIVE", file_session::flags::EXCLUSIVE),
