@@ -72,6 +72,23 @@ if [ -e "$card/kernel-root.elf" ]; then
       verdict $? "what root_slices prints with slices of $slice${options:+ and $options}"
     done
   done
+  # The same of an accelerator of requests.
+  "$flick" card cc -O2 -Wall -Wextra -Werror -o root_turns "$source/root_turns.c"
+  verdict $? "root_turns is compiled"
+  for slice in "20 us" "4 ms"; do
+    for options in "" "--timed"; do
+      # shellcheck disable=SC2086
+      timeout 120 "$flick" machine run --machine ./root_requests.toml --set "tile.0.dtu.slice=\"$slice\"" $options \
+        --program root_turns </dev/null >root_turns.out 2>&1
+      verdict $? "root_turns ends with slices of $slice${options:+ and $options}"
+      grep -v ' turns' root_turns.out | diff "$source/root_turns.expected" -
+      verdict $? "what root_turns prints with slices of $slice${options:+ and $options}"
+      # Four activities make 24 batches each, of which some last longer than a short slice.
+      awk -v slice="${slice% *}" '/ turns/ { found = 1; if ($1 < (slice == 20 ? 50 : 4) || slice == 20 && $3 < 50) exit 1 }
+        END { exit !found }' root_turns.out
+      verdict $? "turns of root_turns with slices of $slice${options:+ and $options}"
+    done
+  done
   # The whole measurement: root_shares 1000 600 counts.
   "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o root_shares "$source/root_shares.c"
   verdict $? "root_shares is compiled"

@@ -63,6 +63,13 @@ pub const BUFFERS: usize = (ANSWERS_SLOTS as usize + REQUESTS_SLOTS as usize + 1
 /// The functions of accelerators of requests that come with Flick.
 pub const REQUEST_FUNCTIONS: [&str; 5] = ["vector-sum", "stencil", "md", "spmv", "fft1d"];
 
+/// Words of the context of an accelerator of requests: what the module does next, and the error of its answer.
+pub const STEPS_PHASE: usize = 0;
+/// See [`STEPS_PHASE`].
+pub const STEPS_ERROR: usize = 2;
+/// What [`STEPS_PHASE`] has if the module answers its request next.
+pub const STEPS_REPLY: u64 = 2;
+
 /// Where requests for steps lie. Each slot has `1 << LOG2_STEPS_SLOT` bytes.
 pub const STEPS_BUFFER: u64 = ANSWERS_BUFFER;
 /// Slots of [`STEPS_BUFFER`].

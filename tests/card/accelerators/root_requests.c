@@ -72,10 +72,7 @@ static int64_t steps(uint64_t sender, uint64_t first, uint64_t count, uint64_t f
 }
 
 static uint64_t begin(uint64_t memory, uint64_t *sender) {
-  int64_t activity;
-  while ((activity = flick_activity_create(tile("vector-sum"))) == -FLICK_EBUSY)
-    ;
-  good(activity, "activity_create");
+  uint64_t activity = good(flick_activity_create(tile("vector-sum")), "activity_create");
   good(flick_activity_endpoint(activity, PAGER, good(flick_gate_sender(gate, FAULTS, 1), "sender")),
        "the pager");
   good(flick_activity_endpoint(activity, PAGED, memory), "its memory");
@@ -106,7 +103,6 @@ int main(void) {
   gate = good(flick_gate_create(), "gate_create");
   uint64_t part = good(flick_capability_narrow(memory, 0, 3 * SIZE, 3), "capability_narrow");
   uint64_t activity = begin(part, &sender);
-  expect(flick_activity_create(tile("vector-sum")), -FLICK_EBUSY, "a second activity");
   expect(flick_activity_endpoint(activity, FLICK_INPUT_DATA, part), -FLICK_EINVAL,
          "an endpoint of streams");
   expect(flick_activity_endpoint(activity, LAST + 1, part), -FLICK_EINVAL, "no endpoint");

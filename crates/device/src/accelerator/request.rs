@@ -9,7 +9,7 @@ use super::request_cache::{Cache, CacheShape, Line};
 use super::request_logic::RequestAccelerator;
 use super::request_module::Doing;
 use super::work::ModuleState;
-use super::{AGAIN, COMPUTED, context_word, work};
+use super::{AGAIN, COMPUTED, YIELDS, context_word, work};
 use crate::device::{BadState, Device, Refused, Surroundings, Time, check_state};
 use crate::dtu::{BadDtu, Dtu, DtuDescription, Packet};
 use crate::tile_unit::{Beside, Buffers, ModuleUnit, TileUnit};
@@ -64,6 +64,12 @@ pub(super) struct State {
     /// A kernel wants the module to stop, or the activity to end.
     pub stops: bool,
     pub ends: bool,
+    /// The number of the status that the module gets when the root has been told; or 0.
+    pub next_status: u8,
+    /// Cycles that it waits for a request until it stops by itself.
+    pub yields: u64,
+    /// When it began to wait for a request.
+    pub waits_since: Option<Time>,
     pub progress: Progress,
     pub doing: Doing,
     /// What traces have been told.
@@ -167,7 +173,9 @@ impl State {
             _ if is(Status::Failed) => ModuleState::Failed,
             _ if is(Status::Idle) => ModuleState::Idle,
             Doing::Begins => ModuleState::WaitsForInput,
-            Doing::Fetches | Doing::Replies | Doing::Acknowledges => ModuleState::Asks,
+            Doing::Fetches | Doing::Replies | Doing::Acknowledges | Doing::Tells => {
+                ModuleState::Asks
+            }
             Doing::Fills => ModuleState::Reads,
             Doing::WritesBack => ModuleState::Writes,
             Doing::Computes => ModuleState::Rests,
@@ -183,7 +191,9 @@ impl State {
         let is_line = |(&address, bytes): (&u64, &Vec<u8>)| {
             address.is_multiple_of(shape.line) && bytes.len() as u64 == shape.line
         };
+        let next = [0, Status::Stopped as u8, Status::Ended as u8];
         self.status <= Status::Failed as u8
+            && next.contains(&self.next_status)
             && self.cache.is_possible(shape)
             && self.seen.iter().all(is_line)
             && self.written.iter().all(|line| line.is_possible(shape))
@@ -198,6 +208,7 @@ impl State {
             (Control::Start, false) => {
                 *self = Self {
                     status: runs,
+                    yields: self.yields,
                     told: self.told,
                     ..Self::default()
                 };
@@ -206,6 +217,7 @@ impl State {
                 *self = Self {
                     status: runs,
                     fault: self.fault,
+                    yields: self.yields,
                     progress: self.progress,
                     told: self.told,
                     ..Self::default()
@@ -242,6 +254,7 @@ impl Beside for State {
             accelerator::STATUS => self.status.into(),
             accelerator::FAULT => self.fault.into(),
             accelerator::BLOCKS => self.progress.all,
+            accelerator::YIELD => self.yields,
             _ => context_word(offset).map_or(0, |word| self.progress.words()[word]),
         })
     }
@@ -251,6 +264,8 @@ impl Beside for State {
             if let Some(control) = Control::from_number(value) {
                 self.control(control);
             }
+        } else if offset == accelerator::YIELD {
+            self.yields = value;
         } else if let Some(word) = context_word(offset).filter(|_| !self.is_running()) {
             self.progress.set_word(word, value);
         }
@@ -272,6 +287,7 @@ impl Device for RequestTile {
         match token {
             COMPUTED => self.has_computed(around),
             AGAIN => self.tries_again(around),
+            YIELDS => self.go_on(around),
             _ => self.with_unit(around, |unit, inside| unit.event(token, inside)),
         }
     }
@@ -318,6 +334,10 @@ mod tests {
             again.set_word(word, value);
         }
         assert_eq!(again, progress);
+        // What a kernel changes.
+        let words = progress.words();
+        assert_eq!(words[accelerator::STEPS_PHASE], accelerator::STEPS_REPLY);
+        assert_eq!(words[accelerator::STEPS_ERROR], progress.error);
         again.set_word(0, u64::MAX);
         assert_eq!(again.phase, Phase::Fetch);
     }

@@ -1,15 +1,15 @@
 //! The steps of the module of requests: commands for the unit, and computations.
 use flick_abi::accelerator::{
-    LINE, LOG2_STEPS_SLOT, PAGES, REQUESTS, STEPS_ANSWER, STEPS_BUFFER, Status,
+    LINE, LOG2_STEPS_SLOT, Notice, PAGES, REQUESTS, ROOT, STEPS_ANSWER, STEPS_BUFFER, Status,
 };
 use flick_abi::card;
-use flick_abi::dtu::{self, Command, CommandWord, Error, HEADER_SIZE, Header};
+use flick_abi::dtu::{self, Command, CommandWord, Endpoint, Error, HEADER_SIZE, Header};
 use flick_abi::step_request::{STEP_REQUEST_SIZE, StepAnswer, StepRequest};
 use serde::{Deserialize, Serialize};
 
 use super::request::{Phase, Progress, RequestTile};
 use super::request_cache::StepView;
-use super::{AGAIN, COMPUTED, PAUSE, cycles};
+use super::{AGAIN, COMPUTED, PAUSE, YIELDS, cycles};
 use crate::device::Surroundings;
 
 /// What the module waits for.
@@ -28,6 +28,8 @@ pub(super) enum Doing {
     /// The answer is sent, or the request is acknowledged because it takes none.
     Replies,
     Acknowledges,
+    /// The root is told that the module stops, or that the activity ends.
+    Tells,
     /// Time passes before a command is made again.
     Pauses,
 }
@@ -36,6 +38,10 @@ impl RequestTile {
     /// Goes on until the module waits for a command, a request or time.
     pub(super) fn go_on(&mut self, around: &mut dyn Surroundings) {
         self.take_steps(around);
+        if self.has_waited(around) {
+            self.module.state.stops = true;
+            self.take_steps(around);
+        }
         let shown = self.module.state.shown();
         if std::mem::replace(&mut self.module.state.told, shown) != shown {
             around.enter_state(shown.name());
@@ -79,13 +85,16 @@ impl RequestTile {
     /// Begins what is next. False: there is nothing to do.
     fn begin(&mut self, around: &mut dyn Surroundings) -> bool {
         let state = &mut self.module.state;
+        if state.next_status != 0 {
+            self.tell(around);
+            return true;
+        }
         if state.ends {
             state.seen.clear();
             state.written.clear();
             state.cache.clear();
             state.progress = Progress::default();
-            state.status = Status::Ended as u8;
-            return false;
+            return self.leave_with(Status::Ended, around);
         }
         if let Some(line) = state.written.front().cloned() {
             if let Some(to) = self.module.buffers.at(LINE, line.bytes.len()) {
@@ -95,7 +104,7 @@ impl RequestTile {
             return true;
         }
         if state.stops {
-            return self.stop();
+            return self.stop(around);
         }
         if let Some(line) = state.fills {
             self.transfer_line(Command::Read, line, Doing::Fills, around);
@@ -110,17 +119,79 @@ impl RequestTile {
     }
 
     /// A kernel wants the module to stop: a step that waits for memory will be made again. False: it has stopped.
-    fn stop(&mut self) -> bool {
+    fn stop(&mut self, around: &mut dyn Surroundings) -> bool {
         let state = &mut self.module.state;
         state.seen.clear();
         state.fills = None;
         state.written.extend(state.cache.take_dirty());
         state.cache.clear();
-        let goes_on = !state.written.is_empty();
-        if !goes_on {
-            state.status = Status::Stopped as u8;
+        match state.written.is_empty() {
+            true => self.leave_with(Status::Stopped, around),
+            false => true,
         }
-        goes_on
+    }
+
+    /// The module does not run any more. A root that is told what happens learns of it first. False: there is none.
+    fn leave_with(&mut self, status: Status, around: &mut dyn Surroundings) -> bool {
+        let has_root = self.unit(around).get(dtu::endpoint_word(ROOT, 0)) != 0;
+        let state = &mut self.module.state;
+        match has_root {
+            true => state.next_status = status as u8,
+            false => state.status = status as u8,
+        }
+        has_root
+    }
+
+    /// Tells the root that the module stops, and which messages it waits for.
+    fn tell(&mut self, around: &mut dyn Surroundings) {
+        let pages = [0, 1, 2, 3].map(|word| {
+            let at = dtu::endpoint_word(PAGES, word);
+            self.unit(around).get(at)
+        });
+        let has_fault = match Endpoint::from_words(pages) {
+            Some(Endpoint::Pages(pages)) => pages.pending.is_some(),
+            _ => false,
+        };
+        let state = &self.module.state;
+        let waits = match state.progress.phase {
+            Phase::Fetch => 1 << REQUESTS,
+            _ if has_fault => 1 << PAGES,
+            _ => 0,
+        };
+        let status = Status::from_number(state.next_status.into()).unwrap_or(Status::Ended);
+        let fault = state.fault.into();
+        let notice = Notice::Status {
+            status,
+            fault,
+            waits,
+        };
+        let words = notice.words().map(u64::to_le_bytes);
+        let bytes = words.as_flattened();
+        if let Some(to) = self.module.buffers.at(STEPS_ANSWER, bytes.len()) {
+            to.copy_from_slice(bytes);
+        }
+        let word = CommandWord::new(Command::Send, ROOT);
+        let size = bytes.len() as u64;
+        self.command(word, (STEPS_ANSWER, size, 0), Doing::Tells, around);
+    }
+
+    /// Whether it has waited for a request so long that others may have the tile.
+    fn has_waited(&mut self, around: &mut dyn Surroundings) -> bool {
+        let state = &mut self.module.state;
+        let waits = state.is_running()
+            && state.doing == Doing::Begins
+            && state.progress.phase == Phase::Fetch;
+        if !waits {
+            state.waits_since = None;
+            return false;
+        }
+        let since = *state.waits_since.get_or_insert(around.now());
+        if state.yields == 0 {
+            return false;
+        }
+        let until = since.saturating_add(cycles(state.yields, self.description.cycle));
+        around.schedule(YIELDS, until);
+        until <= around.now()
     }
 
     /// Fetches a request. False: there is none yet.
@@ -278,13 +349,18 @@ impl RequestTile {
         // The kernel does not want what the line is for.
         let leaves = self.module.state.ends || self.module.state.stops && doing == Doing::Fills;
         match (doing, result) {
-            (_, Err(Error::Aborted)) if leaves => {}
+            (_, Err(Error::Aborted)) if leaves && doing != Doing::Tells => {}
             // A kernel has aborted it, or something else is in the way of its packets.
             (_, Err(Error::Aborted | Error::NoCredits | Error::NoSpace))
             | (Doing::Replies, Err(Error::Gone)) => {
                 self.module.state.doing = Doing::Pauses;
                 let time = cycles(PAUSE, self.description.cycle);
                 around.schedule(AGAIN, around.now().saturating_add(time));
+            }
+            // The root is told, or there is none that wants to be.
+            (Doing::Tells, _) => {
+                let state = &mut self.module.state;
+                state.status = std::mem::take(&mut state.next_status);
             }
             (Doing::Fetches, Ok(at @ 1..)) => self.take_request(at),
             (Doing::Fills, Ok(_)) => self.take_line(),

@@ -5,6 +5,7 @@ mod libraries;
 #[path = "../common/links.rs"]
 mod links;
 mod notices;
+mod request_notices;
 mod request_world;
 mod requests;
 mod two_buffers;

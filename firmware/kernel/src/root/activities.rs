@@ -144,10 +144,6 @@ impl Kernel {
             return Err(Error::NotFound);
         }
         let all = &self.root.activities.0;
-        let has_another = |other: &Activity| other.phase != Phase::Free && other.place == place;
-        if facts.is_request && all.iter().any(has_another) {
-            return Err(Error::Busy);
-        }
         let number = all.iter().position(|other| other.phase == Phase::Free);
         let number = number.ok_or(Error::NoMemory)? as u16;
         let mut image = Image::create(&facts, &mut self.frames).ok_or(Error::NoMemory)?;

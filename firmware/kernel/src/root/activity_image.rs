@@ -3,12 +3,13 @@ use core::mem::offset_of;
 
 use flick_abi::accelerator::{
     ANSWERS, ANSWERS_BUFFER, ANSWERS_SLOTS, BLOCKS, CONTEXT, CONTEXT_WORDS, CONTROL, Control,
-    INPUT, INPUT_DATA, INPUT_REQUESTS, LOG2_NOTICE, LOG2_SLOT, OUTPUT_DATA, OUTPUT_REQUESTS,
-    REQUESTS, REQUESTS_BUFFER, REQUESTS_SLOTS, ROOT, STATUS, Status, YIELD,
+    INPUT, INPUT_DATA, INPUT_REQUESTS, LOG2_NOTICE, LOG2_SLOT, LOG2_STEPS_SLOT, OUTPUT_DATA,
+    OUTPUT_REQUESTS, PAGER, PAGES, REQUESTS, REQUESTS_BUFFER, REQUESTS_SLOTS, ROOT, STATUS,
+    STEPS_BUFFER, STEPS_SLOTS, Status, YIELD,
 };
 use flick_abi::card::PAGE;
 use flick_abi::dtu::{
-    self, ACCELERATOR_REGISTERS, Command, Endpoint, HEADER_SIZE, Header, NO_ACTIVITY,
+    self, ACCELERATOR_REGISTERS, Command, Endpoint, HEADER_SIZE, Header, NO_ACTIVITY, PageFault,
     ReceiveEndpoint, SendEndpoint, SlotRecord,
 };
 use flick_kernel_core::frames::Frames;
@@ -27,17 +28,52 @@ const STREAM_ENDPOINTS: usize = REQUESTS as usize + 1;
 pub const ENDPOINTS: usize = requests::ENDPOINTS;
 /// Registers of the module, up to the last word of the context.
 const REGISTERS: usize = CONTEXT as usize / 8 + CONTEXT_WORDS;
-/// The buffers for messages that come.
-const BUFFERS: usize = (ANSWERS_SLOTS as usize + REQUESTS_SLOTS as usize) << LOG2_SLOT;
-/// The endpoints that receive, their slots, and where their buffer begins.
-const RECEIVERS: [(u16, u8, u64); 2] = [
-    (ANSWERS, ANSWERS_SLOTS, ANSWERS_BUFFER),
-    (REQUESTS, REQUESTS_SLOTS, REQUESTS_BUFFER),
-];
-/// Slots of each of them.
-const SLOTS: usize = ANSWERS_SLOTS as usize;
 
-const _: () = assert!(ANSWERS_SLOTS == REQUESTS_SLOTS);
+/// An endpoint that receives messages.
+struct Receiver {
+    endpoint: u16,
+    slots: u8,
+    log2_slot: u8,
+    /// Where its buffer begins.
+    buffer: u64,
+}
+
+/// Those of an accelerator of streams, and of one of requests. Their buffers lie one behind the other.
+const OF_STREAMS: [Receiver; 2] = [
+    Receiver {
+        endpoint: ANSWERS,
+        slots: ANSWERS_SLOTS,
+        log2_slot: LOG2_SLOT,
+        buffer: ANSWERS_BUFFER,
+    },
+    Receiver {
+        endpoint: REQUESTS,
+        slots: REQUESTS_SLOTS,
+        log2_slot: LOG2_SLOT,
+        buffer: REQUESTS_BUFFER,
+    },
+];
+const OF_REQUESTS: [Receiver; 1] = [Receiver {
+    endpoint: REQUESTS,
+    slots: STEPS_SLOTS,
+    log2_slot: LOG2_STEPS_SLOT,
+    buffer: STEPS_BUFFER,
+}];
+/// Where the first buffer begins.
+const BUFFERS: u64 = ANSWERS_BUFFER;
+/// Slots of an endpoint, and bytes of all of them, at most.
+const SLOTS: usize = STEPS_SLOTS as usize;
+const BYTES: usize = SLOTS << LOG2_STEPS_SLOT;
+
+const _: () = assert!(ANSWERS_SLOTS <= STEPS_SLOTS && REQUESTS_SLOTS <= STEPS_SLOTS);
+const _: () = assert!(STEPS_BUFFER == BUFFERS && OF_STREAMS.len() << LOG2_SLOT <= BYTES / SLOTS);
+
+impl Receiver {
+    /// Where a slot is among the buffers.
+    fn slot(&self, slot: usize) -> usize {
+        (self.buffer - BUFFERS) as usize + (slot << self.log2_slot)
+    }
+}
 
 /// What is saved besides the local memory. It has words alone, so that the unit can read and write them.
 #[repr(C)]
@@ -45,8 +81,10 @@ struct Saved {
     registers: [u64; REGISTERS],
     endpoints: [[u64; 4]; ENDPOINTS],
     /// What the unit knows of the messages in the slots.
-    records: [[[u64; 4]; SLOTS]; RECEIVERS.len()],
-    buffers: [[u8; 1 << LOG2_SLOT]; BUFFERS >> LOG2_SLOT],
+    records: [[[u64; 4]; SLOTS]; OF_STREAMS.len()],
+    /// The page that a pager has named while the activity had no turn; or 0.
+    page: [u64; 4],
+    buffers: [u8; BYTES],
 }
 
 const _: () = assert!(size_of::<Saved>() <= PAGE as usize);
@@ -57,21 +95,26 @@ pub struct Image {
     at: u64,
     /// Bytes of the local memory.
     size: u64,
-    /// It is of an accelerator of requests, which runs until its end.
+    /// It is of an accelerator of requests.
     is_request: bool,
 }
 
 /// A message that is left for an activity.
 #[derive(Clone, Copy, Debug)]
-pub struct Left {
+pub struct Left<'a> {
     pub header: Header,
-    pub words: [u64; 3],
+    pub words: &'a [u64],
     /// What an answer to it needs.
     pub record: SlotRecord,
 }
 
-/// The endpoint has no free slot.
-pub struct NoSlot;
+/// Why a message cannot be left.
+pub enum NotLeft {
+    /// The endpoint has no free slot, or is none that receives.
+    NoSlot,
+    /// It has more words than a slot.
+    TooLong,
+}
 
 impl Image {
     /// None.
@@ -115,17 +158,29 @@ impl Image {
         self.at + PAGE + offset
     }
 
+    fn receivers(&self) -> &'static [Receiver] {
+        match self.is_request {
+            true => &OF_REQUESTS,
+            false => &OF_STREAMS,
+        }
+    }
+
+    /// Endpoints that the module uses.
+    fn count(&self) -> usize {
+        match self.is_request {
+            true => ENDPOINTS,
+            false => STREAM_ENDPOINTS,
+        }
+    }
+
     /// The endpoints that the kernel sets up for each activity.
     pub fn begin(&mut self, root: u16, place: u16, number: u16) {
-        if self.is_request {
-            for (endpoint, words) in requests::endpoints(number) {
-                self.set_endpoint(endpoint, Some(words));
-            }
-            return;
+        for of in self.receivers() {
+            let receive = ReceiveEndpoint::new(number, of.buffer, of.log2_slot, of.slots);
+            self.set_endpoint(of.endpoint, Some(Endpoint::Receive(receive)));
         }
-        for (endpoint, slots, buffer) in RECEIVERS {
-            let receive = ReceiveEndpoint::new(number, buffer, LOG2_SLOT, slots);
-            self.set_endpoint(endpoint, Some(Endpoint::Receive(receive)));
+        if self.is_request {
+            self.set_endpoint(PAGES, Some(requests::pages(number)));
         }
         let notices = notices(root, place.into(), number);
         self.set_endpoint(ROOT, Some(notices));
@@ -156,36 +211,65 @@ impl Image {
 
     /// Receive endpoints with unread messages, a bit each.
     pub fn unread(&mut self) -> u64 {
-        RECEIVERS.iter().fold(0, |bits, &(endpoint, ..)| {
-            let slots = self.saved().endpoints[usize::from(endpoint)][3] >> 32;
-            bits | u64::from(slots != 0) << endpoint
+        let is_answered = self.is_request && self.fault().is_none();
+        let pages = u64::from(is_answered) << PAGES;
+        self.receivers().iter().fold(pages, |bits, of| {
+            let slots = self.saved().endpoints[usize::from(of.endpoint)][3] >> 32;
+            bits | u64::from(slots != 0) << of.endpoint
         })
     }
 
+    /// The fault that the activity's pager has not answered, and its number.
+    fn fault(&mut self) -> Option<(PageFault, u64)> {
+        match self.endpoint(PAGES) {
+            Some(Endpoint::Pages(pages)) => Some((pages.pending?, pages.faults)),
+            _ => None,
+        }
+    }
+
+    /// Leaves what the pager says for the activity. It may be an answer to an earlier fault.
+    fn leave_page(&mut self, label: u64, words: &[u64]) {
+        let Some((fault, _)) = self.fault().filter(|&(_, number)| number == label) else {
+            return;
+        };
+        let saved = self.saved();
+        // The fault is answered.
+        saved.endpoints[usize::from(PAGES)][3] = 0;
+        match requests::named_page(fault, words) {
+            Ok(entry) => saved.page[..3].copy_from_slice(&entry.words()),
+            Err(error) => requests::fail(&mut saved.registers, error),
+        }
+    }
+
     /// Leaves a message for the activity at one of its receive endpoints.
-    pub fn leave(&mut self, endpoint: u16, message: &Left) -> Result<(), NoSlot> {
-        let place = RECEIVERS
-            .iter()
-            .position(|&(number, ..)| number == endpoint);
-        let place = place.filter(|_| !self.is_request).ok_or(NoSlot)?;
-        let slots = RECEIVERS[place].1;
+    pub fn leave(&mut self, endpoint: u16, message: &Left<'_>) -> Result<(), NotLeft> {
+        if self.is_request && endpoint == PAGES {
+            self.leave_page(message.header.label, message.words);
+            return Ok(());
+        }
+        let mut receivers = (0..).zip(self.receivers());
+        let found = receivers.find(|(_, of)| of.endpoint == endpoint);
+        let (place, of) = found.ok_or(NotLeft::NoSlot)?;
         let saved = self.saved();
         let word = &mut saved.endpoints[usize::from(endpoint)][3];
         let slot = (*word as u32).trailing_ones() as usize;
-        if slot >= usize::from(slots) {
-            return Err(NoSlot);
+        if slot >= usize::from(of.slots) {
+            return Err(NotLeft::NoSlot);
         }
-        *word |= 1 << slot | 1 << (32 + slot);
-        saved.records[place][slot] = message.record.words();
-        let header = Header {
-            size: 24,
-            ..message.header
-        };
-        let bytes = &mut saved.buffers[place * SLOTS + slot];
-        bytes[..HEADER_SIZE].copy_from_slice(&header.bytes());
-        for (to, word) in bytes[HEADER_SIZE..].chunks_exact_mut(8).zip(message.words) {
+        let bytes = &mut saved.buffers[of.slot(slot)..of.slot(slot + 1)];
+        let size = 8 * message.words.len();
+        let payload = bytes[HEADER_SIZE..].get_mut(..size);
+        let payload = payload.ok_or(NotLeft::TooLong)?;
+        for (to, word) in payload.chunks_exact_mut(8).zip(message.words) {
             to.copy_from_slice(&word.to_le_bytes());
         }
+        let header = Header {
+            size: size as u16,
+            ..message.header
+        };
+        bytes[..HEADER_SIZE].copy_from_slice(&header.bytes());
+        *word |= 1 << slot | 1 << (32 + slot);
+        saved.records[place as usize][slot] = message.record.words();
         Ok(())
     }
 
@@ -194,29 +278,31 @@ impl Image {
     pub fn save(&mut self, unit: Unit, facts: &TileFacts) -> Result<Option<()>, NoAnswer> {
         let tile = facts.tile;
         unit.write_registers(tile, dtu::current(0), &[NO_ACTIVITY.into()])?;
+        let (receivers, count) = (self.receivers(), self.count());
+        let (here, bytes) = self.buffers();
         let saved = self.saved();
         unit.read_registers(tile, ACCELERATOR_REGISTERS, &mut saved.registers)?;
         let status = Status::from_number(saved.registers[STATUS as usize / 8]);
         if status == Some(Status::Runs) {
             return Ok(None);
         }
-        let endpoints = saved.endpoints[..STREAM_ENDPOINTS].as_flattened_mut();
+        let endpoints = saved.endpoints[..count].as_flattened_mut();
         unit.read_registers(tile, dtu::endpoint_word(0, 0), endpoints)?;
         let mut has_messages = false;
-        for (place, &(endpoint, ..)) in RECEIVERS.iter().enumerate() {
-            if saved.endpoints[usize::from(endpoint)][3] as u32 != 0 {
+        for (place, of) in receivers.iter().enumerate() {
+            if saved.endpoints[usize::from(of.endpoint)][3] as u32 != 0 {
                 let records = saved.records[place].as_flattened_mut();
-                unit.read_registers(tile, dtu::slot_record(endpoint, 0), records)?;
+                unit.read_registers(tile, dtu::slot_record(of.endpoint, 0), records)?;
                 has_messages = true;
             }
         }
         if has_messages {
-            let here = self.at + offset_of!(Saved, buffers) as u64;
-            let there = (tile, ANSWERS_BUFFER);
-            unit.move_memory(Command::Read, there, here, BUFFERS as u64)?;
+            unit.move_memory(Command::Read, (tile, BUFFERS), here, bytes)?;
         }
-        let there = (tile, facts.base);
-        unit.move_memory(Command::Read, there, self.memory(0), self.size)?;
+        if self.size != 0 {
+            let there = (tile, facts.base);
+            unit.move_memory(Command::Read, there, self.memory(0), self.size)?;
+        }
         cache::refresh(self.at, PAGE + self.size);
         Ok(Some(()))
     }
@@ -229,37 +315,50 @@ impl Image {
         (number, control, yields): (u16, Control, u64),
     ) -> Result<(), NoAnswer> {
         let tile = facts.tile;
-        if self.is_request {
-            let endpoints = self.saved().endpoints.as_flattened();
-            unit.write_registers(tile, dtu::endpoint_word(0, 0), endpoints)?;
-            return unit.begin_requests(tile, number);
+        if self.size != 0 {
+            let there = (tile, facts.base);
+            unit.move_memory(Command::Write, there, self.memory(0), self.size)?;
         }
-        let there = (tile, facts.base);
-        unit.move_memory(Command::Write, there, self.memory(0), self.size)?;
-        for endpoint in [ROOT, INPUT_REQUESTS, OUTPUT_REQUESTS] {
+        let senders: &[u16] = match self.is_request {
+            true => &[ROOT, PAGER],
+            false => &[ROOT, INPUT_REQUESTS, OUTPUT_REQUESTS],
+        };
+        for &endpoint in senders {
             self.fill_credits(endpoint);
         }
-        let buffers = self.at + offset_of!(Saved, buffers) as u64;
+        let (receivers, count, is_request) = (self.receivers(), self.count(), self.is_request);
+        let (here, bytes) = self.buffers();
         let saved = self.saved();
-        let occupied = RECEIVERS.map(|(endpoint, ..)| saved.endpoints[usize::from(endpoint)][3]);
-        let endpoints = saved.endpoints[..STREAM_ENDPOINTS].as_flattened();
-        unit.write_registers(tile, dtu::endpoint_word(0, 0), endpoints)?;
-        if occupied != [0; RECEIVERS.len()] {
-            let there = (tile, ANSWERS_BUFFER);
-            unit.move_memory(Command::Write, there, buffers, BUFFERS as u64)?;
+        let endpoints = saved.endpoints;
+        let slots_of = |of: &Receiver| endpoints[usize::from(of.endpoint)][3];
+        let words = endpoints[..count].as_flattened();
+        unit.write_registers(tile, dtu::endpoint_word(0, 0), words)?;
+        if receivers.iter().any(|of| slots_of(of) as u32 != 0) {
+            unit.move_memory(Command::Write, (tile, BUFFERS), here, bytes)?;
         }
-        for (place, &(endpoint, ..)) in RECEIVERS.iter().enumerate() {
-            let slots = occupied[place];
+        for (place, of) in receivers.iter().enumerate() {
+            let slots = slots_of(of);
             if slots as u32 == 0 {
                 continue;
             }
-            unit.write_registers(tile, dtu::endpoint_word(endpoint, 3), &[slots])?;
+            unit.write_registers(tile, dtu::endpoint_word(of.endpoint, 3), &[slots])?;
             for (slot, record) in (0..).zip(&saved.records[place]) {
                 // The unit does not know a message that it cannot answer.
                 let is_known = SlotRecord::from_words(*record) != SlotRecord::from_words([0; 4]);
                 if slots >> slot & 1 != 0 && is_known {
-                    unit.write_registers(tile, dtu::slot_record(endpoint, slot), record)?;
+                    unit.write_registers(tile, dtu::slot_record(of.endpoint, slot), record)?;
                 }
+            }
+        }
+        if is_request {
+            let fault = saved.endpoints[usize::from(PAGES)][3];
+            let page = core::mem::take(&mut saved.page);
+            if fault != 0 {
+                unit.write_registers(tile, dtu::endpoint_word(PAGES, 3), &[fault])?;
+            }
+            // The unit has no pages of the endpoint: it was set up anew.
+            if page != [0; 4] {
+                unit.write_registers(tile, dtu::page_entry(0, 0), &page)?;
             }
         }
         unit.write_registers(tile, dtu::current(0), &[number.into()])?;
@@ -267,6 +366,13 @@ impl Image {
         saved.registers[YIELD as usize / 8] = yields;
         // The first register is written last.
         unit.write_registers(tile, ACCELERATOR_REGISTERS, &saved.registers)
+    }
+
+    /// Where the buffers for messages are, and their bytes.
+    fn buffers(&self) -> (u64, u64) {
+        let last = self.receivers().last();
+        let bytes = last.map_or(0, |last| last.slot(last.slots.into()));
+        (self.at + offset_of!(Saved, buffers) as u64, bytes as u64)
     }
 
     /// The module has one message under way of an endpoint at most, and knows whether it has. So an endpoint that is
@@ -313,9 +419,9 @@ pub fn wants_memory(facts: &TileFacts, endpoint: u64) -> Option<bool> {
 /// The endpoints of a tile's module while no activity has it: by one it tells the root that it has stopped.
 pub fn of_nobody(facts: &TileFacts, notices: Endpoint) -> ([[u64; 4]; ENDPOINTS], usize) {
     let mut endpoints = [[0; 4]; ENDPOINTS];
-    if facts.is_request {
-        return (endpoints, ENDPOINTS);
-    }
     endpoints[usize::from(ROOT)] = notices.words();
-    (endpoints, STREAM_ENDPOINTS)
+    match facts.is_request {
+        true => (endpoints, ENDPOINTS),
+        false => (endpoints, STREAM_ENDPOINTS),
+    }
 }

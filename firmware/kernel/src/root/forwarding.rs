@@ -8,7 +8,7 @@ use flick_abi::dtu::{
 };
 
 use super::activities::{Phase, of_units};
-use super::activity_image::Left;
+use super::activity_image::{Left, NotLeft};
 use super::remote::NoAnswer;
 use crate::dtu::Unit;
 use crate::kernel::Kernel;
@@ -22,6 +22,8 @@ pub enum Outcome {
     Again,
     /// There is no such activity any more.
     Gone,
+    /// The message has more words than the activity takes.
+    TooLong,
 }
 
 impl Outcome {
@@ -31,6 +33,7 @@ impl Outcome {
             Self::Done => Ok(()),
             Self::Again => Err(Error::Again),
             Self::Gone => Err(Error::Dead),
+            Self::TooLong => Err(Error::Invalid),
         }
     }
 }
@@ -46,13 +49,6 @@ pub struct Requester {
     pub label: u64,
 }
 
-/// The words of a message for an accelerator. `None`: it has more than they take.
-pub fn three_words(words: &[u64]) -> Option<[u64; 3]> {
-    let mut three = [0; 3];
-    three.get_mut(..words.len())?.copy_from_slice(words);
-    Some(three)
-}
-
 impl Kernel {
     /// Does what the module of an activity cannot, since the other activity does not run.
     pub fn forward(&mut self, unit: Unit, activity: u16, notice: Notice) {
@@ -66,11 +62,10 @@ impl Kernel {
             Notice::Data { .. } => self.forward_data(unit, activity, notice),
             Notice::Status { .. } => return,
         };
-        self.root.forwarded += u64::from(outcome == Outcome::Done);
         let control = match outcome {
             Outcome::Done => return,
             Outcome::Again => Control::Again,
-            Outcome::Gone => Control::Refused,
+            Outcome::Gone | Outcome::TooLong => Control::Refused,
         };
         let tile = self.tile_of(activity);
         let register = ACCELERATOR_REGISTERS + CONTROL;
@@ -79,7 +74,7 @@ impl Kernel {
     }
 
     /// Leaves a message for an activity, if it does not run.
-    pub fn leave_message(&mut self, activity: u16, endpoint: u16, message: &Left) -> Outcome {
+    pub fn leave_message(&mut self, activity: u16, endpoint: u16, message: &Left<'_>) -> Outcome {
         let is_there = self.root.activities.is_used(activity);
         if !is_there || matches!(self.root.activities[activity].phase, Phase::Over(..)) {
             return Outcome::Gone;
@@ -88,9 +83,12 @@ impl Kernel {
             return Outcome::Again;
         }
         let of = &mut self.root.activities[activity];
-        if of.image.leave(endpoint, message).is_err() {
-            return Outcome::Again;
+        match of.image.leave(endpoint, message) {
+            Ok(()) => {}
+            Err(NotLeft::NoSlot) => return Outcome::Again,
+            Err(NotLeft::TooLong) => return Outcome::TooLong,
         }
+        self.root.forwarded += 1;
         if let Phase::Waits(waits) = of.phase
             && waits >> endpoint & 1 != 0
         {
@@ -127,7 +125,7 @@ impl Kernel {
             answer_label: label,
             label: send.label,
         };
-        self.leave_request((receiver, send.endpoint), &from, words)
+        self.leave_request((receiver, send.endpoint), &from, &words)
     }
 
     /// Leaves a request for an activity, at an endpoint.
@@ -135,7 +133,7 @@ impl Kernel {
         &mut self,
         (receiver, endpoint): (u16, u16),
         from: &Requester,
-        words: [u64; 3],
+        words: &[u64],
     ) -> Outcome {
         let header = Header {
             flags: 0,
@@ -180,7 +178,7 @@ impl Kernel {
             endpoint: REQUESTS as u8,
             ..Header::from_bytes(&[0; dtu::HEADER_SIZE])
         };
-        let left = self.leave_answer(&asked, header, words);
+        let left = self.leave_answer(&asked, header, &words);
         if left == Outcome::Again {
             return Outcome::Again;
         }
@@ -191,7 +189,7 @@ impl Kernel {
     }
 
     /// Leaves an answer to who does not run. The header says who answers.
-    pub fn leave_answer(&mut self, asked: &SlotRecord, by: Header, words: [u64; 3]) -> Outcome {
+    pub fn leave_answer(&mut self, asked: &SlotRecord, by: Header, words: &[u64]) -> Outcome {
         let (Some(endpoint), Some(receiver)) = (asked.answer, of_units(asked.activity)) else {
             return Outcome::Gone;
         };
@@ -261,7 +259,10 @@ impl Kernel {
             Command::Write
         };
         match unit.move_memory(command, (own.tile, address), at, size) {
-            Ok(()) => Outcome::Done,
+            Ok(()) => {
+                self.root.forwarded += 1;
+                Outcome::Done
+            }
             Err(NoAnswer) => Outcome::Gone,
         }
     }

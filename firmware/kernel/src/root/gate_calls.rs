@@ -5,7 +5,7 @@ use flick_abi::dtu::Error as UnitError;
 use flick_kernel_core::threads::{Place, State, Wait};
 
 use super::activities::of_units;
-use super::forwarding::{Requester, three_words};
+use super::forwarding::Requester;
 use super::gates::SLOTS;
 use super::{Object, Root, Sender, Side};
 use crate::dtu::{KERNEL, Message, PAYLOAD, Payload, REPLIES, Unit};
@@ -318,7 +318,6 @@ impl Kernel {
     /// The accelerator has another activity now: the call is left for the one that it is for.
     fn leave_call(&mut self, sender: &Sender, token: u64, words: &[u64]) -> Result<(), Error> {
         let activity = of_units(sender.receiver).ok_or(Error::Dead)?;
-        let three = three_words(words).ok_or(Error::Invalid)?;
         let from = Requester {
             tile: self.map.tile.0 as u16,
             endpoint: 0,
@@ -327,7 +326,7 @@ impl Kernel {
             answer_label: token,
             label: sender.label,
         };
-        let left = self.leave_request((activity, sender.endpoint), &from, three);
+        let left = self.leave_request((activity, sender.endpoint), &from, words);
         left.for_caller()
     }
 

@@ -7,7 +7,7 @@ use flick_abi::dtu::{
 };
 use flick_kernel_core::threads::{List, Place, Wait};
 
-use super::forwarding::{Outcome, three_words};
+use super::forwarding::Outcome;
 use super::known_rights::{self, Kind};
 use super::{Object, Root, Sender, hart_calls};
 use crate::dtu::{KERNEL, LOG2_REQUEST, Message, PAYLOAD, Payload, Unit, next_activity};
@@ -351,7 +351,7 @@ impl Kernel {
                     self.with_gate(unit, &gate, free);
                     return value(0);
                 }
-                Outcome::Gone => {}
+                Outcome::Gone | Outcome::TooLong => {}
                 // It got its turn meanwhile.
                 Outcome::Again => answered = self.with_gate(unit, &gate, answer),
             }
@@ -375,9 +375,6 @@ impl Kernel {
         // SAFETY: the slot is in the gate's frame, where the unit alone writes, and has a message.
         let header = unsafe { (at as *const [u8; HEADER_SIZE]).read_volatile() };
         let request = Header::from_bytes(&header);
-        let Some(three) = three_words(words) else {
-            return Outcome::Gone;
-        };
         let asked = SlotRecord {
             tile: request.tile.into(),
             activity: request.activity,
@@ -392,7 +389,7 @@ impl Kernel {
             activity: gate.activity,
             ..Header::from_bytes(&[0; HEADER_SIZE])
         };
-        self.leave_answer(&asked, by, three)
+        self.leave_answer(&asked, by, words)
     }
 
     /// Answers to calls of gates have come, and sessions are over.

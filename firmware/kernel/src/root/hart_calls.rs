@@ -21,7 +21,7 @@ use crate::trace_points::point;
 /// The slot of an answer, as a receiver gets it: it is free.
 pub const NO_SLOT: u64 = 255;
 /// Bytes of the longest message of `gate_send`: a request for steps with all its arrays.
-const LONGEST: u64 = STEP_REQUEST_SIZE as u64;
+pub const LONGEST: u64 = STEP_REQUEST_SIZE as u64;
 const _: () = assert!(STEP_REQUEST_SIZE / 8 <= OUTGOING);
 /// Bytes of one command of a copy: the hart does as it is told between them.
 const MOST: u64 = 8192;

@@ -3,7 +3,7 @@
 use flick_abi::card::Error;
 
 use super::activities::of_units;
-use super::forwarding::{Requester, three_words};
+use super::forwarding::Requester;
 use super::gates::Gate;
 use super::known_rights::{self, Kind};
 use super::{Object, Sender, hart_calls};
@@ -60,13 +60,10 @@ impl Kernel {
         label: u64,
     ) -> Answer {
         let activity = of_units(sender.receiver).ok_or(Error::Dead)?;
-        let is_there = self.root.activities.is_used(activity);
-        if is_there && self.facts_of(activity).is_request {
-            // Its turn comes soon: there are no others.
-            return Err(Error::Again);
-        }
-        let (payload, words) = self.load_message(caller, message)?;
-        let three = three_words(&payload[..words]).ok_or(Error::Invalid)?;
+        let (at, size) = message;
+        let mut words = [0; hart_calls::LONGEST as usize / 8];
+        let words = words.get_mut(..size as usize / 8).ok_or(Error::Invalid)?;
+        self.load_words(caller, at, words)?;
         let from = Requester {
             tile: self.map.tile.0 as u16,
             endpoint: sender.own,
@@ -75,7 +72,7 @@ impl Kernel {
             answer_label: label,
             label: sender.label,
         };
-        let left = self.leave_request((activity, sender.endpoint), &from, three);
+        let left = self.leave_request((activity, sender.endpoint), &from, words);
         left.for_caller()?;
         value(0)
     }

@@ -7,7 +7,7 @@ use super::Root;
 use super::activities::{Activity, DRAINS, Phase, in_units, of_units};
 use super::activity_image::{notices, of_nobody};
 use super::remote::NoAnswer;
-use super::tile_table::TILES;
+use super::tile_table::{TILES, TileFacts};
 use crate::csr;
 use crate::dtu::{CALLS, Message, Unit};
 use crate::kernel::Kernel;
@@ -24,6 +24,9 @@ const LOST: u64 = Error::Failed as u64;
 /// The time after which the kernel looks whether a module has stopped whose notice may be lost: so many parts of a
 /// second.
 const LOOKS: u64 = 1_000;
+/// So many times it looks at an accelerator of requests, which may wait for its pager when it writes its cache back.
+/// Then its activity ends.
+const MOST_LOOKS: u8 = 20;
 
 /// How long an activity may wait for a message if others wait for its tile.
 fn yield_time(of: &Activity) -> u64 {
@@ -42,6 +45,8 @@ pub struct Turns {
     due: u64,
     /// The module was told to stop.
     stops: bool,
+    /// How often the kernel has looked since.
+    looks: u8,
     /// The module was told to stop when it waits for long.
     yields: bool,
     /// The activity was revoked, and the module has not come to its next step.
@@ -55,6 +60,7 @@ impl Turns {
         last: NOBODY,
         due: u64::MAX,
         stops: false,
+        looks: 0,
         yields: false,
         drains: false,
     };
@@ -89,6 +95,18 @@ impl Root {
     pub fn next_turn_end(&self) -> u64 {
         let all = &self.schedule.tiles[..self.tiles.count()];
         all.iter().map(|turns| turns.due).min().unwrap_or(u64::MAX)
+    }
+}
+
+impl Unit {
+    /// The module of a tile stops at its next stable point.
+    fn stop_module(&self, facts: &TileFacts) -> Result<(), NoAnswer> {
+        let control = ACCELERATOR_REGISTERS + accelerator::CONTROL;
+        self.write_registers(facts.tile, control, &[Control::Stop as u64])?;
+        match facts.is_request {
+            true => self.leave_pager(facts.tile),
+            false => Ok(()),
+        }
     }
 }
 
@@ -188,6 +206,7 @@ impl Kernel {
                 current: activity,
                 due: until,
                 stops: false,
+                looks: 0,
                 yields,
                 ..*turns
             };
@@ -240,19 +259,23 @@ impl Kernel {
             if turns.due > now {
                 continue;
             }
-            let tile = self.root.tiles.at(place).tile;
+            let facts = *self.root.tiles.at(place);
+            let tile = facts.tile;
             let again = self.map.frequency / LOOKS;
             turns.due = now.saturating_add(again);
             let told = match core::mem::replace(&mut turns.stops, true) {
-                false => unit.write_registers(
-                    tile,
-                    ACCELERATOR_REGISTERS + accelerator::CONTROL,
-                    &[Control::Stop as u64],
-                ),
+                false => unit.stop_module(&facts),
                 // It should have stopped. Its notice may be lost, or the tile.
                 true => match unit.read_register(tile, ACCELERATOR_REGISTERS + accelerator::STATUS)
                 {
-                    Ok(status) if status == Status::Runs as u64 => Ok(()),
+                    Ok(status) if status == Status::Runs as u64 => {
+                        turns.looks = turns.looks.saturating_add(1);
+                        match facts.is_request {
+                            true if turns.looks > MOST_LOOKS => unit.end_requests(tile),
+                            true => unit.leave_pager(tile),
+                            false => Ok(()),
+                        }
+                    }
                     Ok(status) => {
                         let status = Status::from_number(status).unwrap_or(Status::Failed);
                         self.tile_is_free(place, status, 0, u64::MAX);
@@ -330,6 +353,11 @@ impl Kernel {
                 }
                 Ok(Some(())) => {
                     turns.current = NOBODY;
+                    // Requests come until their activity is revoked, or cannot stop.
+                    let (status, fault) = match facts.is_request {
+                        true => (Status::Failed, LOST),
+                        false => (status, fault),
+                    };
                     self.end(activity, status as u64, fault);
                 }
                 Err(NoAnswer) => {
@@ -374,11 +402,7 @@ impl Kernel {
             .and_then(|()| unit.write_registers(tile, dtu::current(0), &[DRAINS.into()]))
             .and_then(|()| match facts.is_request {
                 true => unit.end_requests(tile),
-                false => unit.write_registers(
-                    tile,
-                    ACCELERATOR_REGISTERS + accelerator::CONTROL,
-                    &[Control::Stop as u64],
-                ),
+                false => unit.stop_module(&facts),
             });
         if stopped.is_err() {
             self.lose_tile(tile, None);
