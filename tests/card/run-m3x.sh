@@ -19,6 +19,7 @@ verdict $? "the tables are made again of the raw output"
 # Bars that are held with much to spare: a miss is a mistake.
 held=("m3x-noc: autonomous chain" "m3x-pcie: autonomous chain" "m3x-noc: two buffers" "m3x-noc: 4 autonomous chains"
   "m3x-pcie: assisted over autonomous, time"
+  "m3x-noc: forwarded round trip, stream" "m3x-pcie: forwarded round trip, request"
   "m3x-noc: round trip, stream" "m3x-pcie: round trip, request" "m3x-noc: round trip, core")
 for bar in "${held[@]}"; do
   grep -q "^| $bar.* held |\$" page.md
@@ -41,4 +42,8 @@ done
 # Requests, and pages that were missing behind the warm-up: an accelerator's unit keeps its pages.
 [ "$(awk -F, 'NR > 1 { print $2, $5, $7 }' results/raw/batches-md.csv | paste -sd' ')" = "16 64 0 1024 1 0" ]
 verdict $? "requests for md"
+# Messages in a row for a receiver without a turn: one of them is forwarded.
+awk -F, '$1 == "queue messages" { sent[$2] = $4 } $1 == "queue forwarded" { n++; if ($4 > sent[$2] / $2 + 1 || !$4) bad = 1 }
+  END { exit bad || n != 8 }' results/raw/round-trips-m3x-noc-suspended.csv
+verdict $? "forwards of messages in a row"
 conclude

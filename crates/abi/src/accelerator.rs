@@ -73,7 +73,7 @@ pub const STEPS_REPLY: u64 = 2;
 /// Where requests for steps lie. Each slot has `1 << LOG2_STEPS_SLOT` bytes.
 pub const STEPS_BUFFER: u64 = ANSWERS_BUFFER;
 /// Slots of [`STEPS_BUFFER`].
-pub const STEPS_SLOTS: u8 = 2;
+pub const STEPS_SLOTS: u8 = 8;
 /// log2 of the bytes of a slot.
 pub const LOG2_STEPS_SLOT: u8 = 8;
 /// What the module answers.

@@ -9,7 +9,7 @@ use flick_driver::{Error, Root};
 
 use crate::m3x::{
     self, ACCELERATORS, Batches, CHAIN_MODES, ChainMode, ChainTimes, Chains, MACHINES, Program,
-    Results, RoundTrips, Switches,
+    Results, RoundTrips, Suspended, Switches,
 };
 use crate::nanvix::Samples;
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
@@ -22,6 +22,10 @@ const ROOT: [&str; 3] = [
     "tile.kernel.hart=[{kernel=true,isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"},\
      {isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"}]",
 ];
+/// One more core for programs.
+const TWO_CORES: &str = "tile.kernel.hart=[\
+     {kernel=true,isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"},\
+     {count=2,isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"}]";
 /// Those of tiles for applications would do nothing.
 const FEW_CORES: &str = "tile.cpu.count=1";
 /// Accelerators of streams with two buffers.
@@ -108,6 +112,8 @@ const QUICK: Extent = Extent {
     slices: &[SLICES[0]],
     accelerators: 2,
 };
+/// The programs for receivers without a turn, and what their machines have.
+const SUSPENDED: [(&str, &[&str]); 2] = [("suspended", &[]), ("suspended_core", &[TWO_CORES])];
 const SLICES: [u32; 3] = [1, 2, 4];
 /// Round trips.
 const REPETITIONS: &str = "16";
@@ -150,6 +156,16 @@ fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
             command,
             file: Some(trips_file(machine, "calls")),
         });
+        for (program, more) in SUSPENDED {
+            let mut command = on(machine, more)?;
+            command.arg("--program").arg(dir.path().join(program));
+            command.args(["--", REPETITIONS]);
+            runs.push(Run {
+                what: format!("round trips to receivers without a turn, {program}, on {machine}"),
+                command,
+                file: Some(trips_file(machine, program)),
+            });
+        }
     }
     for (accelerator, _) in ACCELERATORS.iter().take(extent.accelerators) {
         let mut command = on(MACHINES[0], &[])?;
@@ -273,12 +289,20 @@ fn collect(raw: &Path) -> Result<Results, Error> {
         })
     };
     let chains: Result<_, Error> = MACHINES.into_iter().map(chains).collect();
+    let samples = |machine, kind| read(&raw.join(trips_file(machine, kind)), Samples::migration);
+    let suspended = |machine: &'static str| {
+        Ok(Suspended {
+            machine,
+            accelerators: samples(machine, SUSPENDED[0].0)?,
+            core: samples(machine, SUSPENDED[1].0)?,
+        })
+    };
+    let suspended: Result<_, Error> = MACHINES.into_iter().map(suspended).collect();
     let trips = |machine: &'static str| {
-        let samples = |kind| read(&raw.join(trips_file(machine, kind)), Samples::migration);
         Ok(RoundTrips {
             machine,
-            own: samples("own")?,
-            calls: samples("calls")?,
+            own: samples(machine, "own")?,
+            calls: samples(machine, "calls")?,
         })
     };
     let trips: Result<_, Error> = MACHINES.into_iter().map(trips).collect();
@@ -304,6 +328,7 @@ fn collect(raw: &Path) -> Result<Results, Error> {
     Ok(Results {
         switches: switches?,
         trips: trips?,
+        suspended: suspended?,
         batches: batches?,
         by: format!("flick {}, timed", env!("CARGO_PKG_VERSION")),
         chains: chains?,

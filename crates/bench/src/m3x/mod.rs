@@ -8,18 +8,27 @@ use crate::paper::{Check, check_csv, check_table, write_files};
 mod image_chain;
 mod request_batches;
 mod round_trips;
+mod suspended;
 mod switches;
 
 pub use image_chain::{CHAIN_MODES, ChainMode, ChainTimes, Chains, Program};
 pub use request_batches::{ACCELERATORS, Batches};
 pub use round_trips::RoundTrips;
+pub use suspended::Suspended;
 pub use switches::Switches;
 
 /// One network, and accelerators behind PCIe.
 pub const MACHINES: [&str; 2] = ["m3x-noc", "m3x-pcie"];
 
 /// The programs of the card's kernel that are measured.
-pub const PROGRAMS: [&str; 4] = ["autonomous", "assisted", "batches", "round_trips"];
+pub const PROGRAMS: [&str; 6] = [
+    "autonomous",
+    "assisted",
+    "batches",
+    "round_trips",
+    "suspended",
+    "suspended_core",
+];
 
 fn is_pcie(machine: &str) -> bool {
     machine.ends_with("pcie")
@@ -31,12 +40,21 @@ pub struct Results {
     pub by: String,
     /// Figure 5.
     pub trips: Vec<RoundTrips>,
+    /// The same to receivers without a turn, by the same machines.
+    pub suspended: Vec<Suspended>,
     /// Figure 8.
     pub batches: Vec<Batches>,
     /// Figures 9 and 10.
     pub chains: Vec<Chains>,
     /// Chains that share their accelerators.
     pub switches: Vec<Switches>,
+}
+
+impl Results {
+    /// Round trips to receivers without a turn, and with one.
+    fn both_trips(&self) -> Vec<(&Suspended, &RoundTrips)> {
+        self.suspended.iter().zip(&self.trips).collect()
+    }
 }
 
 /// Writes the page, the tables and the plots into `dir`. The error has the path in it.
@@ -48,6 +66,10 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
     files.push((
         "fig5.csv".into(),
         round_trips::csv(&results.trips).into_bytes(),
+    ));
+    files.push((
+        "fig5-suspended.csv".into(),
+        suspended::csv(&results.both_trips()).into_bytes(),
     ));
     files.push((
         "switches.csv".into(),
@@ -63,7 +85,9 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
 /// The bars.
 pub fn checks(results: &Results) -> Vec<Check> {
     let trips = results.trips.iter().flat_map(RoundTrips::checks);
+    let suspended = results.both_trips().into_iter();
     trips
+        .chain(suspended.flat_map(|(suspended, running)| suspended.checks(running)))
         .chain(results.chains.iter().flat_map(Chains::checks))
         .chain(results.switches.iter().flat_map(Switches::checks))
         .collect()
@@ -80,6 +104,7 @@ pub fn page(results: &Results) -> String {
     );
     text.push_str(&check_table(&checks(results)));
     text.push_str(&round_trips::section(&results.trips));
+    text.push_str(&suspended::section(&results.both_trips()));
     text.push_str(&request_batches::section(&results.batches));
     for chains in &results.chains {
         text.push_str(&chains.section());
@@ -97,13 +122,14 @@ mod tests {
         let results = Results {
             by: "a test".into(),
             trips: round_trips::tests::both(1.0).into(),
+            suspended: suspended::tests::both(1.0).into(),
             batches: request_batches::tests::all(),
             chains: image_chain::tests::both(1.0).into(),
             switches: switches::tests::both(1.0).into(),
         };
         let dir = tempfile::tempdir().unwrap();
         let files = write(&results, dir.path()).unwrap();
-        assert_eq!(files.len(), 2 + 2 + 5 + 2 * 5);
+        assert_eq!(files.len(), 2 + 3 + 5 + 2 * 5);
         let page = std::fs::read_to_string(dir.path().join("paper-m3x.md")).unwrap();
         assert!(page.contains("![Figure 10a](fig10a.svg)"), "{page}");
     }

@@ -43,6 +43,16 @@ impl RoundTrips {
         samples.get(name, 1).map(|spread| spread.mean)
     }
 
+    /// Cycles of a round trip by the core's own bank.
+    pub fn own(&self, receiver: &str) -> Option<f64> {
+        self.own.get(receiver, 1).map(|spread| spread.mean)
+    }
+
+    /// Cycles of a switch between two threads.
+    pub fn switch(&self) -> Option<f64> {
+        self.mean((SWITCH, false))
+    }
+
     /// Nanoseconds of the link to a receiver.
     fn link(&self, name: &str) -> f64 {
         match is_pcie(self.machine) && name != CORE {
