@@ -89,6 +89,26 @@ if [ -e "$card/kernel-root.elf" ]; then
       verdict $? "turns of root_turns with slices of $slice${options:+ and $options}"
     done
   done
+  # Two tiles of each kind: activities move.
+  "$flick" card cc -O2 -Wall -Wextra -Werror -o root_moves "$source/root_moves.c"
+  verdict $? "root_moves is compiled"
+  twice=(--set tile.fft.count=2 --set tile.mul.count=2 --set tile.ifft.count=2)
+  for slice in "20 us" "4 ms"; do
+    for options in "" "--timed"; do
+      with="with slices of $slice${options:+ and $options}"
+      of=("$flick" machine run --set "tile.0.dtu.slice=\"$slice\"" ${options:+"$options"})
+      timeout 120 "${of[@]}" --machine "$source/root_chain.toml" "${twice[@]}" --program root_moves </dev/null >root_moves.out 2>&1
+      verdict $? "root_moves ends $with"
+      diff "$source/root_moves.expected" root_moves.out
+      verdict $? "what root_moves prints $with"
+      timeout 120 "${of[@]}" --machine "$source/root_chain.toml" "${twice[@]}" --program root_slices -- 4 move </dev/null >root_slices.out 2>&1
+      grep -v ' turns' root_slices.out | diff "$source/root_slices.expected" -
+      verdict $? "what root_slices prints when activities move, $with"
+      timeout 120 "${of[@]}" --machine ./root_requests.toml --set tile.sum.count=2 --program root_turns -- move </dev/null >root_turns.out 2>&1
+      grep -v ' turns' root_turns.out | diff "$source/root_turns.expected" -
+      verdict $? "what root_turns prints when activities move, $with"
+    done
+  done
   # The whole measurement: root_shares 1000 600 counts.
   "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o root_shares "$source/root_shares.c"
   verdict $? "root_shares is compiled"

@@ -17,6 +17,8 @@ struct chain {
 };
 
 static struct chain chains[MOST_CHAINS];
+// Activities may move to other tiles of their kinds.
+static int moves;
 
 // A call that has to succeed.
 static uint64_t good(int64_t outcome, const char *what) {
@@ -84,6 +86,9 @@ static void begin(unsigned n, uint64_t dram, uint64_t gate) {
           good(flick_gate_sender(gate, WRITES + n, 1), "gate_sender"));
   connect(chain->ifft, FLICK_OUTPUT_DATA,
           good(flick_capability_narrow(chain->to, 0, IMAGE, FLICK_WRITE), "capability_narrow"));
+  uint64_t activities[] = {chain->fft, chain->mul, chain->ifft};
+  for (int stage = 0; moves && stage < 3; stage++)
+    good(flick_activity_move(activities[stage], 1), "activity_move");
   // In any order: a message for an activity that has not begun is kept for it.
   good(flick_activity_start(chain->fft, FLICK_INPUT_ASKED), "activity_start");
   good(flick_activity_start(chain->mul, FLICK_INPUT_PUSHED), "activity_start");
@@ -130,15 +135,18 @@ static void wait_for(uint64_t of, const char *name) {
 
 int main(int count, char **arguments) {
   unsigned number = count > 1 ? (unsigned)atoi(arguments[1]) : 4;
+  moves = count > 2 && !strcmp(arguments[2], "move");
   uint64_t dram = tile_of("");
   uint64_t gate = good(flick_gate_create(), "gate_create");
   uint64_t forwarded, before;
   uint64_t turns = good(flick_accelerator_turns(&before), "accelerator_turns");
   for (unsigned n = 0; n < number; n++)
     begin(n, dram, gate);
+  uint64_t begun = flick_time();
   for (unsigned n = 0; n < number; n++)
     while (!chains[n].has_ended)
       serve(gate);
+  uint64_t took = flick_time() - begun;
   unsigned long wrong = 0, blocks = 0;
   for (unsigned n = 0; n < number; n++) {
     wait_for(chains[n].fft, "fft");
@@ -157,7 +165,8 @@ int main(int count, char **arguments) {
   printf("chains: %u\npoints that are wrong: %lu\nblocks of mul: %lu\n", number, wrong, blocks);
   printf("turns: %s\n", turns > 3 * number ? "more than one each" : "one each");
   if (count > 2)
-    printf("%lu turns, %lu forwarded\n", (unsigned long)turns, (unsigned long)(forwarded - before));
+    printf("%lu turns, %lu forwarded, %lu ticks\n", (unsigned long)turns,
+           (unsigned long)(forwarded - before), (unsigned long)took);
 
   // An activity without a turn is revoked, and one that has its turn. Others go on.
   uint64_t first = good(flick_activity_create(tile_of("fft")), "activity_create");

@@ -21,6 +21,8 @@ static struct one all[NUMBER + 2];
 static double numbers[COUNT], sums[COUNT];
 static uint64_t gate, sum_tile, dram;
 static int wrong;
+// Activities may move to another tile.
+static int moves;
 
 static void expect(int64_t outcome, int64_t wanted, const char *what) {
   if (outcome == wanted)
@@ -57,6 +59,8 @@ static void begin(unsigned n) {
   good(flick_activity_endpoint(one->activity, PAGED, one->memory), "its memory");
   uint64_t to = good(flick_activity_gate(one->activity), "activity_gate");
   one->sender = good(flick_gate_sender(to, 0, 1), "gate_sender");
+  if (moves)
+    good(flick_activity_move(one->activity, 1), "activity_move");
   good(flick_activity_start(one->activity, FLICK_INPUT_ASKED), "activity_start");
 }
 
@@ -146,7 +150,35 @@ static void share(void) {
   }
 }
 
-int main(void) {
+// An activity cannot write its cache back, because its pager does not answer: it ends, and others
+// go on.
+static void end_by_pager(void) {
+  uint64_t message[15], slot, answer[3] = {BAD_ADDRESS};
+  int is_fault;
+  begin(NUMBER);
+  good(send(NUMBER, MAPPED), "gate_send");
+  for (int page = 0; page < 4; page++) {
+    const uint64_t readable[3] = {0, FLICK_READ | PAGED << 16, page * SIZE};
+    expect(take(message, &slot, &is_fault), NUMBER, "who has a fault");
+    if (page < 3)
+      good(flick_gate_answer(gate, slot, (uint64_t)readable, sizeof readable), "gate_answer");
+    else
+      expect((int64_t)message[1], FLICK_WRITE, "a fault of a write");
+  }
+  good(send(1, MAPPED), "gate_send");
+  expect(answer_of(1), BATCH, "steps behind one that cannot stop");
+  uint64_t fault;
+  expect(flick_activity_wait(all[NUMBER].activity, FLICK_FOR_EVER, &fault), 4, "its status");
+  expect((int64_t)fault, FAILED, "its error");
+  // The credit of the first sender went with the request.
+  uint64_t to = good(flick_activity_gate(all[NUMBER].activity), "activity_gate");
+  all[NUMBER].sender = good(flick_gate_sender(to, 0, 1), "gate_sender");
+  expect(send(NUMBER, MAPPED), -FLICK_EOWNERDEAD, "a request for it");
+  flick_gate_answer(gate, slot, (uint64_t)answer, sizeof answer);
+}
+
+int main(int count, char **arguments) {
+  moves = count > 1 && !strcmp(arguments[1], "move");
   sum_tile = tile_of("vector-sum");
   dram = tile_of("");
   gate = good(flick_gate_create(), "gate_create");
@@ -226,28 +258,9 @@ int main(void) {
     expect(from > 1 && from < NUMBER, 1, "who answers");
   }
   expect(send(NUMBER, MAPPED), -FLICK_ENOENT, "its sender");
-  // An activity cannot write its cache back, because its pager does not answer: it ends, and others
-  // go on.
-  begin(NUMBER);
-  good(send(NUMBER, MAPPED), "gate_send");
-  for (int page = 0; page < 4; page++) {
-    const uint64_t readable[3] = {0, FLICK_READ | PAGED << 16, page * SIZE};
-    expect(take(message, &slot, &is_fault), NUMBER, "who has a fault");
-    if (page < 3)
-      good(flick_gate_answer(gate, slot, (uint64_t)readable, sizeof readable), "gate_answer");
-    else
-      expect((int64_t)message[1], FLICK_WRITE, "a fault of a write");
-  }
-  good(send(1, MAPPED), "gate_send");
-  expect(answer_of(1), BATCH, "steps behind one that cannot stop");
-  uint64_t fault;
-  expect(flick_activity_wait(all[NUMBER].activity, FLICK_FOR_EVER, &fault), 4, "its status");
-  expect((int64_t)fault, FAILED, "its error");
-  // The credit of the first sender went with the request.
-  uint64_t to = good(flick_activity_gate(all[NUMBER].activity), "activity_gate");
-  all[NUMBER].sender = good(flick_gate_sender(to, 0, 1), "gate_sender");
-  expect(send(NUMBER, MAPPED), -FLICK_EOWNERDEAD, "a request for it");
-  flick_gate_answer(gate, slot, (uint64_t)errors[0], sizeof errors[0]);
+  // With a tile for each nobody wants it to stop.
+  if (!moves)
+    end_by_pager();
 
   // A request that is too long for an activity without a turn, and for one with it.
   uint64_t words[20] = {0};

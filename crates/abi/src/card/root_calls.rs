@@ -87,10 +87,10 @@ calls! {
         "Sends a message and waits for its answer."
     ActivityCreate = 92, "activity_create", Kernel;
         "tile": "of an accelerator"; "a capability";
-        NotFound: "there is no such tile", Busy: "it is one of requests, and has an activity",
+        NotFound: "there is no such tile",
         NoMemory: "there is no place for an activity, or no memory for what it has",
         NoCall: "the kernel is no root";
-        "Makes an activity of an accelerator. It ends when the capability is revoked. Activities of a tile of streams take turns."
+        "Makes an activity of an accelerator. It ends when the capability is revoked. Activities of a tile take turns."
     ActivityEndpoint = 93, "activity_endpoint", Kernel;
         "activity": "a capability", "endpoint": "the accelerator's", "capability": "to send, or of memory";
         "0";
@@ -184,6 +184,12 @@ calls! {
         "bytes of a block; where the local memory behind the blocks begins";
         NotFound: "there is no such tile", NoCall: "the kernel is no root";
         "Says how an accelerator divides its local memory."
+    ActivityMove = 113, "activity_move", Kernel;
+        "activity": "a capability", "may": "1: it may move, 0: it keeps its tile";
+        "the tile that it has now";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity, or `may`",
+        NoCall: "the kernel is no root";
+        "Lets an activity have its turn on any tile of the same kind. It keeps its tile at first."
 }
 
 #[cfg(test)]

@@ -50,6 +50,10 @@ pub struct Activity {
     pub has_begun: bool,
     /// The activity that sends to it has no turn.
     pub is_starved: bool,
+    /// It waits for the answer of one without a turn that is on the same tile.
+    pub lets_answer: bool,
+    /// It may have its turn on another tile of the same kind.
+    pub may_move: bool,
     /// Of those that wait for their turn: the next one.
     pub next: u16,
     pub image: Image,
@@ -66,6 +70,8 @@ impl Activity {
         place: 0,
         has_begun: false,
         is_starved: false,
+        lets_answer: false,
+        may_move: false,
         next: NOBODY,
         image: Image::NONE,
         endpoints: [None; ENDPOINTS],
@@ -162,7 +168,7 @@ impl Kernel {
         granted
     }
 
-    fn activity(&self, caller: Caller, number: u64) -> Result<(u16, u16), Error> {
+    pub fn activity(&self, caller: Caller, number: u64) -> Result<(u16, u16), Error> {
         match self.capability(caller, number)? {
             (place, Object::Activity(activity) | Object::SharedActivity(activity)) => {
                 Ok((place, activity))
@@ -184,10 +190,10 @@ impl Kernel {
         let (source, object) = self.capability(caller, by)?;
         let owner = in_units(activity);
         let words = match self.root.views.seen(object) {
-            Object::Memory(memory) if is_memory => memory.endpoint(owner),
+            Object::Memory(memory) if is_memory => self.memory_now(memory).endpoint(owner),
             Object::Sender(sender) if !is_memory => Endpoint::Send(SendEndpoint {
                 activity: owner,
-                tile: sender.tile,
+                tile: self.tile_now(sender.receiver, sender.tile),
                 endpoint: sender.endpoint,
                 receiver: sender.receiver,
                 label: sender.label,
@@ -229,12 +235,12 @@ impl Kernel {
         (activity, endpoint): (u16, u8),
         memory: &Memory,
     ) -> Result<(), NoAnswer> {
-        let words = memory.endpoint(in_units(activity));
+        let words = self.memory_now(*memory).endpoint(in_units(activity));
         self.put_endpoint(activity, endpoint.into(), Some(words))
     }
 
     /// An endpoint is another one, in the image, and in the tile if the activity runs.
-    fn put_endpoint(
+    pub fn put_endpoint(
         &mut self,
         activity: u16,
         number: u16,
@@ -361,6 +367,7 @@ impl Kernel {
             true => self.drain(activity),
             false => self.leave_turns(activity),
         }
+        self.forget_mover(activity);
         let of = core::mem::replace(&mut self.root.activities[activity], Activity::FREE);
         of.image.free(&mut self.frames);
     }

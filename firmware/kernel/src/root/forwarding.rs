@@ -3,8 +3,8 @@
 use flick_abi::accelerator::{self, CONTROL, Control, Notice, REQUESTS};
 use flick_abi::card::Error;
 use flick_abi::dtu::{
-    self, ACCELERATOR_REGISTERS, Command, Endpoint, FLAG_ANSWER, Header, NO_HEADER_ENDPOINT,
-    SlotRecord,
+    self, ACCELERATOR_REGISTERS, Command, Endpoint, FLAG_ANSWER, Header, MemoryEndpoint,
+    NO_HEADER_ENDPOINT, SlotRecord,
 };
 
 use super::activities::{Phase, of_units};
@@ -107,11 +107,12 @@ impl Kernel {
         let tile = self.tile_of(activity);
         let image = &mut self.root.activities[activity].image;
         // The message was refused, so that its credit is not back.
-        let Some(Endpoint::Send(send)) = image.fill_credits(endpoint) else {
+        let Some(Endpoint::Send(mut send)) = image.fill_credits(endpoint) else {
             return Outcome::Gone;
         };
+        send.tile = self.tile_now(send.receiver, send.tile);
         let full = Some(Endpoint::Send(send));
-        if unit.set_remote(tile, endpoint, full).is_err() {
+        if self.put_endpoint(activity, endpoint, full).is_err() {
             return Outcome::Gone;
         }
         let Some(receiver) = of_units(send.receiver) else {
@@ -125,7 +126,13 @@ impl Kernel {
             answer_label: label,
             label: send.label,
         };
-        self.leave_request((receiver, send.endpoint), &from, &words)
+        let left = self.leave_request((receiver, send.endpoint), &from, &words);
+        if left == Outcome::Done && self.tile_of(receiver) == tile {
+            // Its answer cannot come before the receiver has the tile.
+            self.root.activities[activity].lets_answer = true;
+            self.tell_to_yield(unit, self.root.activities[activity].place);
+        }
+        left
     }
 
     /// Leaves a request for an activity, at an endpoint.
@@ -180,7 +187,10 @@ impl Kernel {
         };
         let left = self.leave_answer(&asked, header, &words);
         if left == Outcome::Again {
-            return Outcome::Again;
+            return match self.mend_record(unit, (tile, at), &asked) {
+                Ok(()) => Outcome::Again,
+                Err(NoAnswer) => Outcome::Gone,
+            };
         }
         // The unit gives no credit for it: its sender's endpoint has all of them when it runs again.
         let _: Result<(), NoAnswer> = unit.write_registers(tile, at, &SlotRecord::NONE);
@@ -248,7 +258,15 @@ impl Kernel {
             return Outcome::Gone;
         };
         if self.is_current(receiver) {
-            return Outcome::Again;
+            let now = MemoryEndpoint {
+                tile: self.tile_of(receiver),
+                ..memory
+            };
+            let now = Some(Endpoint::Memory(now));
+            return match self.put_endpoint(activity, endpoint, now) {
+                Ok(()) => Outcome::Again,
+                Err(NoAnswer) => Outcome::Gone,
+            };
         }
         let there = self.facts_of(receiver);
         let of = &mut self.root.activities[receiver];

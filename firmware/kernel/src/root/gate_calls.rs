@@ -227,6 +227,7 @@ impl Kernel {
         until: u64,
     ) -> Answer {
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
+        let sender = self.sender_now(sender);
         let is_local = sender.tile == self.map.tile.0 as u16;
         let calls = &mut self.root.calls;
         let place = calls.find_place(caller.process, is_local);

@@ -9,6 +9,7 @@ use flick_kernel_core::threads::{List, Place, Wait};
 
 use super::forwarding::Outcome;
 use super::known_rights::{self, Kind};
+use super::remote::NoAnswer;
 use super::{Object, Root, Sender, hart_calls};
 use crate::dtu::{KERNEL, LOG2_REQUEST, Message, PAYLOAD, Payload, Unit, next_activity};
 use crate::hart_unit::note;
@@ -346,7 +347,7 @@ impl Kernel {
         let free = |unit: Unit| unit.acknowledge(gate.endpoint, slot as u8);
         let mut answered = self.with_gate(unit, &gate, answer);
         if answered == Err(UnitError::Gone) {
-            match self.leave_gate_answer(&gate, slot as u8, words) {
+            match self.leave_gate_answer(unit, &gate, slot as u8, words) {
                 Outcome::Done => {
                     self.with_gate(unit, &gate, free);
                     return value(0);
@@ -369,7 +370,7 @@ impl Kernel {
     }
 
     /// The sender has no turn: the answer is left for it.
-    fn leave_gate_answer(&mut self, gate: &Gate, slot: u8, words: &[u64]) -> Outcome {
+    fn leave_gate_answer(&mut self, unit: Unit, gate: &Gate, slot: u8, words: &[u64]) -> Outcome {
         let at = gate.frame + (u64::from(slot) << LOG2_REQUEST);
         cache::refresh(at, HEADER_SIZE as u64);
         // SAFETY: the slot is in the gate's frame, where the unit alone writes, and has a message.
@@ -389,7 +390,16 @@ impl Kernel {
             activity: gate.activity,
             ..Header::from_bytes(&[0; HEADER_SIZE])
         };
-        self.leave_answer(&asked, by, words)
+        let left = self.leave_answer(&asked, by, words);
+        if left == Outcome::Again {
+            let at = (
+                self.map.tile.0 as u16,
+                dtu::slot_record(gate.endpoint, slot),
+            );
+            // If it cannot be mended, the answer is refused again.
+            let _: Result<(), NoAnswer> = self.mend_record(unit, at, &asked);
+        }
+        left
     }
 
     /// Answers to calls of gates have come, and sessions are over.

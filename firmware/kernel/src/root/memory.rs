@@ -93,6 +93,21 @@ impl Memory {
         })
     }
 
+    /// The activity that has its data there, as units know it; 0: none.
+    pub const fn owner(&self) -> u16 {
+        self.owner
+    }
+
+    /// Its tile.
+    pub const fn tile(&self) -> u16 {
+        self.tile
+    }
+
+    /// The same on another tile.
+    pub const fn on_tile(self, tile: u16) -> Self {
+        Self { tile, ..self }
+    }
+
     /// As harts look it up.
     fn words(&self) -> known_rights::Words {
         let tile = u32::from(self.tile & 0xff) | u32::from(self.rights) << 8;
@@ -294,6 +309,7 @@ impl Kernel {
         if size > MOST_COPIED {
             return Err(Error::Invalid);
         }
+        let memory = self.memory_now(memory);
         if !memory.has(right) {
             return Err(Error::NotPermitted);
         }

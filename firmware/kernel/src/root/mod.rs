@@ -2,6 +2,7 @@
 //! programs capabilities for them.
 mod activities;
 mod activity_image;
+mod activity_moves;
 mod forwarding;
 mod gate_calls;
 mod gates;
@@ -234,6 +235,7 @@ impl Kernel {
                 let (turns, forwarded) = (self.root.schedule.turns, self.root.forwarded);
                 Ok(Done::Values(turns, forwarded))
             }
+            RootCall::ActivityMove => self.let_move(caller, a0, a1),
             RootCall::ServiceCreate => self.create_service(caller, a0, (a1, a2), a3),
             RootCall::SessionOpen => self.open_session(caller, (a0, a1), a2, a3),
             RootCall::SessionGive => self.give_by_session(caller, a0, a1),

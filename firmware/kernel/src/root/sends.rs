@@ -3,13 +3,13 @@
 use flick_abi::card::Error;
 
 use super::activities::of_units;
-use super::forwarding::Requester;
+use super::forwarding::{Outcome, Requester};
 use super::gates::Gate;
 use super::known_rights::{self, Kind};
 use super::{Object, Sender, hart_calls};
 use crate::dtu::Unit;
 use crate::hart_unit::note;
-use crate::kernel::{Answer, Caller, Kernel, value};
+use crate::kernel::{Answer, Caller, Done, Kernel, value};
 
 /// What [`crate::tiles::Tiles::ports`] has for endpoints of senders.
 const OF_SENDERS: u16 = u16::MAX - 1;
@@ -23,6 +23,7 @@ impl Kernel {
             return Err(Error::Invalid);
         };
         let (_, gate) = self.own_gate(caller, answers)?;
+        sender = self.sender_now(sender);
         let unit = self.tiles.unit.filter(Unit::has_harts);
         let unit = unit.ok_or(Error::NoCall)?;
         if sender.own == 0 || sender.answers != answers {
@@ -39,6 +40,7 @@ impl Kernel {
         if why & 0xff == note::GONE {
             // The message was refused, so that its credit is not back.
             sender.set_up(unit, &gate);
+            self.root.capabilities.set(place, Object::Sender(sender));
             return self.leave_sent(caller, (&sender, &gate), (message, size), label);
         }
         let right = hart_calls::SenderEndpoint {
@@ -73,6 +75,10 @@ impl Kernel {
             label: sender.label,
         };
         let left = self.leave_request((activity, sender.endpoint), &from, words);
+        if left == Outcome::Again && self.is_current(activity) {
+            // It has its turn meanwhile, perhaps on another tile.
+            return Ok(Done::Again);
+        }
         left.for_caller()?;
         value(0)
     }

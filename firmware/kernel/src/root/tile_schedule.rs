@@ -30,7 +30,10 @@ const MOST_LOOKS: u8 = 20;
 
 /// How long an activity may wait for a message if others wait for its tile.
 fn yield_time(of: &Activity) -> u64 {
-    if of.is_starved { YIELD_AT_ONCE } else { YIELD }
+    match of.is_starved || of.lets_answer {
+        true => YIELD_AT_ONCE,
+        false => YIELD,
+    }
 }
 
 /// The turns of a tile.
@@ -78,6 +81,8 @@ pub struct Schedule {
     pub slice: u64,
     /// How often a tile got another activity.
     pub turns: u64,
+    /// Activities that may move.
+    pub movable: u64,
 }
 
 impl Schedule {
@@ -86,7 +91,19 @@ impl Schedule {
             tiles: [Turns::NONE; TILES],
             slice: u64::MAX,
             turns: 0,
+            movable: 0,
         }
+    }
+
+    /// Whether nobody has a tile, or waits for it.
+    pub fn is_free(&self, place: u8) -> bool {
+        let turns = &self.tiles[usize::from(place)];
+        turns.current == NOBODY && !turns.drains && !turns.has_others()
+    }
+
+    /// The first activity that waits for a tile.
+    pub fn first(&self, place: u8) -> u16 {
+        self.tiles[usize::from(place)].first
     }
 }
 
@@ -120,8 +137,15 @@ impl Kernel {
 
     /// An activity can run.
     pub fn make_ready(&mut self, activity: u16) {
+        self.root.activities[activity].phase = Phase::Ready;
+        self.find_place(activity);
+        self.append(activity);
+        self.give_turn(self.root.activities[activity].place);
+    }
+
+    /// An activity is the last one that waits for its tile.
+    pub fn append(&mut self, activity: u16) {
         let of = &mut self.root.activities[activity];
-        of.phase = Phase::Ready;
         of.next = NOBODY;
         let place = of.place;
         let turns = &mut self.root.schedule.tiles[usize::from(place)];
@@ -130,7 +154,6 @@ impl Kernel {
             NOBODY => turns.first = activity,
             before => self.root.activities[before].next = activity,
         }
-        self.give_turn(place);
     }
 
     /// An activity cannot run any more, which had no turn.
@@ -163,16 +186,19 @@ impl Kernel {
         let turn_end = now.saturating_add(self.root.schedule.slice);
         let facts = *self.root.tiles.at(place);
         loop {
+            if self.root.schedule.is_free(place) {
+                self.steal(place);
+            }
             let turns = &mut self.root.schedule.tiles[usize::from(place)];
             if !turns.has_others() {
                 return;
             }
             if turns.current != NOBODY || turns.drains {
-                if !turns.yields && !turns.drains {
-                    turns.yields = true;
-                    turns.due = turns.due.min(turn_end);
-                    self.tell_to_yield(unit, place);
+                if turns.due == u64::MAX {
+                    turns.due = turn_end;
                 }
+                self.ask_to_yield(place);
+                self.ask_kin_to_yield(place);
                 return;
             }
             let activity = turns.first;
@@ -185,12 +211,17 @@ impl Kernel {
                 true => Control::Continue,
                 false => Control::Start,
             };
-            let yields = turns.has_others();
-            let until = match yields {
+            of.lets_answer = false;
+            let has_others = turns.has_others();
+            let yields = has_others || self.is_wanted(place);
+            let until = match has_others {
                 true => turn_end,
                 false => u64::MAX,
             };
-            let cycles = if yields { yield_time(of) } else { 0 };
+            let cycles = match yields {
+                true => yield_time(&self.root.activities[activity]),
+                false => 0,
+            };
             let how = (in_units(activity), control, cycles);
             // A tile that has not answered may have a module that runs.
             let is_there = self.ask_lost_tile(facts.tile).is_ok();
@@ -216,8 +247,20 @@ impl Kernel {
         }
     }
 
+    /// Others wait for a tile, or would take it.
+    pub fn ask_to_yield(&mut self, place: u8) {
+        let turns = &mut self.root.schedule.tiles[usize::from(place)];
+        if let Some(unit) = self.tiles.unit
+            && turns.current != NOBODY
+            && !turns.drains
+            && !core::mem::replace(&mut turns.yields, true)
+        {
+            self.tell_to_yield(unit, place);
+        }
+    }
+
     /// The module of a tile gets to know that others wait.
-    fn tell_to_yield(&self, unit: Unit, place: u8) {
+    pub fn tell_to_yield(&self, unit: Unit, place: u8) {
         let turns = &self.root.schedule.tiles[usize::from(place)];
         if turns.current == NOBODY || !turns.yields || turns.drains {
             return;

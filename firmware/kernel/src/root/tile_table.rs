@@ -32,6 +32,12 @@ impl TileFacts {
         self.length == 0
     }
 
+    /// Whether activities of one have what they need on the other, too.
+    pub fn is_kin(&self, other: &Self) -> bool {
+        let shape = |of: &Self| (of.is_request, of.base, of.size, of.block, of.blocks);
+        !self.is_memory() && self.name() == other.name() && shape(self) == shape(other)
+    }
+
     fn name(&self) -> &[u8] {
         &self.name[..usize::from(self.length)]
     }
