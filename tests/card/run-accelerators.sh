@@ -109,6 +109,22 @@ if [ -e "$card/kernel-root.elf" ]; then
       verdict $? "what root_turns prints when activities move, $with"
     done
   done
+  # Groups; and chains that are groups.
+  "$flick" card cc -O2 -Wall -Wextra -Werror -o root_groups "$source/root_groups.c"
+  verdict $? "root_groups is compiled"
+  for options in "" "--timed"; do
+    of=("$flick" machine run --machine "$source/root_chain.toml" ${options:+"$options"})
+    timeout 120 "${of[@]}" --set "tile.0.dtu.slice=\"1 ms\"" --program root_groups </dev/null >root_groups.out 2>&1
+    verdict $? "root_groups ends${options:+ with $options}"
+    diff "$source/root_groups.expected" root_groups.out
+    verdict $? "what root_groups prints${options:+ with $options}"
+    timeout 120 "${of[@]}" --set "tile.0.dtu.slice=\"20 us\"" --program root_slices -- 4 group </dev/null >root_slices.out 2>&1
+    grep -v ' turns' root_slices.out | diff "$source/root_slices.expected" -
+    verdict $? "what root_slices prints of groups${options:+ with $options}"
+    # Neighbours have their turns at the same time. Without groups the kernel forwards some 470.
+    awk '/ turns/ { found = $1 > 100 && $3 < 20 } END { exit !found }' root_slices.out
+    verdict $? "groups need no forwards${options:+ with $options}"
+  done
   # The whole measurement: root_shares 1000 600 counts.
   "$flick" card cc -O2 -Wall -Wextra -Werror -pthread -o root_shares "$source/root_shares.c"
   verdict $? "root_shares is compiled"

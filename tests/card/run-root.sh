@@ -59,6 +59,7 @@ if [ -n "$calls" ]; then
 fi
 random 20000
 random 8000 --timed
+random 8000 --set tile.fft.count=2 --set tile.mul.count=2
 messages 20000
 
 prints() { # PROGRAM MACHINE OPTION...

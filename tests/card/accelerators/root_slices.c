@@ -17,8 +17,8 @@ struct chain {
 };
 
 static struct chain chains[MOST_CHAINS];
-// Activities may move to other tiles of their kinds.
-static int moves;
+// Activities may move to other tiles of their kinds, or those of a chain are a group.
+static int moves, groups;
 
 // A call that has to succeed.
 static uint64_t good(int64_t outcome, const char *what) {
@@ -89,6 +89,9 @@ static void begin(unsigned n, uint64_t dram, uint64_t gate) {
   uint64_t activities[] = {chain->fft, chain->mul, chain->ifft};
   for (int stage = 0; moves && stage < 3; stage++)
     good(flick_activity_move(activities[stage], 1), "activity_move");
+  uint64_t group = groups ? good(flick_group_create(), "group_create") : 0;
+  for (int stage = 0; groups && stage < 3; stage++)
+    good(flick_group_join(group, activities[stage]), "group_join");
   // In any order: a message for an activity that has not begun is kept for it.
   good(flick_activity_start(chain->fft, FLICK_INPUT_ASKED), "activity_start");
   good(flick_activity_start(chain->mul, FLICK_INPUT_PUSHED), "activity_start");
@@ -136,6 +139,7 @@ static void wait_for(uint64_t of, const char *name) {
 int main(int count, char **arguments) {
   unsigned number = count > 1 ? (unsigned)atoi(arguments[1]) : 4;
   moves = count > 2 && !strcmp(arguments[2], "move");
+  groups = count > 2 && !strcmp(arguments[2], "group");
   uint64_t dram = tile_of("");
   uint64_t gate = good(flick_gate_create(), "gate_create");
   uint64_t forwarded, before;

@@ -25,7 +25,12 @@ enum {
   ACTIVITY_MEMORY,
   ACTIVITY_START,
   ACTIVITY_WAIT,
+  ACTIVITY_MOVE = 113,
+  GROUP_CREATE,
+  GROUP_JOIN,
 };
+// Calls that are made at random: those from number 80 on, and those from 113 on.
+enum { FIRST_CALLS = 18, CALLS_MADE = FIRST_CALLS + 3 };
 enum { READ = 1, WRITE = 2 };
 
 // Processes with random calls that run at once, threads and calls of each, and bytes of a stack.
@@ -44,14 +49,14 @@ struct shared {
   // For counts of what is free.
   u64 stops, taken[8];
   // How often each call has succeeded.
-  u64 succeeded[18];
+  u64 succeeded[CALLS_MADE];
 };
 #define shared ((struct shared *)(COUNTS_AT + 4096))
 
 static u64 calls_left, memories[MEMORIES], accelerators[ACCELERATORS], child_number;
 // Capabilities of the process by their kinds: memory, gates, senders, activities, gates of
-// activities.
-enum { KINDS = 5, OF_KIND = 8 };
+// activities, groups.
+enum { KINDS = 6, OF_KIND = 8 };
 static u64 recent[KINDS][OF_KIND], processes[4];
 static char stacks[AT_ONCE][THREADS][STACK] __attribute__((aligned(4096)));
 static char scratch[2 * PAGE] __attribute__((aligned(4096)));
@@ -99,11 +104,15 @@ static u64 argument(u64 *state) {
 // What calls expect, from number 80 on: N a name, n its length, t a tile of memory, a an
 // accelerator, f a tile, z bytes of memory, o an offset, s and x bytes of a copy, D what is stored,
 // R rights, c any capability, m memory, g a gate, G a gate of either kind, S a sender, v an
-// activity, e an endpoint, w what it is set up by, p a process, l a label, k credits, A scratch, L
-// a slot, b bytes of a message, i where input comes from, U a time.
-static const char *const shapes[] = {"Nnf",  "tz",  "mozR", "cp",  "c",    "moAs",
-                                     "moDx", "",    "Glk",  "gAU", "gLAb", "SAbAU",
-                                     "a",    "vew", "v",    "v",   "vi",   "vU"};
+// activity, q a group, e an endpoint, w what it is set up by, p a process, l a label, k credits, A
+// scratch, L a slot, b bytes of a message, i where input comes from, U a time.
+static const char *const shapes[] = {"Nnf", "tz",  "mozR", "cp",   "c",     "moAs", "moDx",
+                                     "",    "Glk", "gAU",  "gLAb", "SAbAU", "a",    "vew",
+                                     "v",   "v",   "vi",   "vU",   "vi",    "",     "qv"};
+
+static u64 number_of(u64 n) {
+  return n < FIRST_CALLS ? TILE_FIND + n : ACTIVITY_MOVE + n - FIRST_CALLS;
+}
 
 static u64 expected(char shape, u64 *state) {
   u64 value = next(state) >> 8;
@@ -144,6 +153,8 @@ static u64 expected(char shape, u64 *state) {
                            : see(&shared->given[child_number][1]);
   case 'v':
     return any_of(recent[3], OF_KIND, value);
+  case 'q':
+    return any_of(recent[5], OF_KIND, value);
   case 'e':
     return 4 + value % 4;
   case 'w':
@@ -176,7 +187,7 @@ static void gained(u64 number, u64 how) {
 // Does the call take a capability as its first argument?
 static int takes_capability(u64 number) {
   return number != TILE_FIND && number != TILE_MEMORY && number != GATE_CREATE &&
-         number != ACTIVITY_CREATE;
+         number != ACTIVITY_CREATE && number != GROUP_CREATE;
 }
 
 // A call that has succeeded: did it concern what the process has no right to?
@@ -259,9 +270,9 @@ static void stream(u64 *state) {
 static void fuzz(u64 seed) {
   u64 state = seed * 2654435761 + 88172645463325252, quiet = 0, quiet_size = 0;
   while (__atomic_sub_fetch(&calls_left, 1, __ATOMIC_RELAXED) < 1ul << 40) {
-    u64 what = next(&state), number = TILE_FIND + what % 18;
+    u64 what = next(&state), which = what % CALLS_MADE, number = number_of(which);
     u64 a[6], second, was_revoked = see(&shared->is_revoked);
-    const char *shape = next(&state) % 8 ? shapes[number - TILE_FIND] : "";
+    const char *shape = next(&state) % 8 ? shapes[which] : "";
     for (int n = 0; n < 6; n++) {
       a[n] = *shape && next(&state) % 32 ? expected(*shape, &state) : argument(&state);
       shape += *shape != 0;
@@ -274,7 +285,7 @@ static void fuzz(u64 seed) {
     __atomic_fetch_add(counts, 1, __ATOMIC_RELAXED);
     if (is_error(result))
       continue;
-    __atomic_fetch_add(&shared->succeeded[number - TILE_FIND], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&shared->succeeded[which], 1, __ATOMIC_RELAXED);
     look_for_gain(number, a, was_revoked);
     if (number == TILE_LOAD)
       look_at_loaded(a);
@@ -302,6 +313,8 @@ static void fuzz(u64 seed) {
       keep(3, what >> 40, result);
     } else if (number == ACTIVITY_GATE) {
       keep(4, what >> 40, result);
+    } else if (number == GROUP_CREATE) {
+      keep(5, what >> 40, result);
     } else if (number == ACTIVITY_MEMORY) {
       keep(0, what >> 40, result);
     }
@@ -534,9 +547,9 @@ void _start(struct program_start *start) {
   stop_witness();
   look(seed, 0);
   // A call that never succeeds is not tested.
-  for (u64 n = 0; n < 18; n++) {
+  for (u64 n = 0; n < CALLS_MADE; n++) {
     if (wanted >= 20000 && shared->succeeded[n] == 0)
-      failed("a call has never succeeded: ", seed, TILE_FIND + n);
+      failed("a call has never succeeded: ", seed, number_of(n));
   }
   print("", wanted, " calls\n");
   call1(PROCESS_END, 0);

@@ -188,8 +188,20 @@ calls! {
         "activity": "a capability", "may": "1: it may move, 0: it keeps its tile";
         "the tile that it has now";
         NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity, or `may`",
+        Busy: "it is of a group",
         NoCall: "the kernel is no root";
         "Lets an activity have its turn on any tile of the same kind. It keeps its tile at first."
+    GroupCreate = 114, "group_create", Kernel;
+        ; "a capability";
+        NoMemory: "the process has 8 groups, or there is no place for one", NoCall: "the kernel is no root";
+        "Makes a group of activities, which have their turns at the same time or none of them."
+    GroupJoin = 115, "group_join", Kernel;
+        "group": "a capability", "activity": "a capability, which has not begun";
+        "0";
+        NotFound: "the caller's process has no such capability", Invalid: "they are not of these kinds",
+        Busy: "the activity has begun or is of a group, or a member has begun", Exists: "a member is of the same tile",
+        NoMemory: "the group has 8 members", NoCall: "the kernel is no root";
+        "Adds an activity to a group. It keeps its tile. All members have to be started before the group has its first turn."
 }
 
 #[cfg(test)]

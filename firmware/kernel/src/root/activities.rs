@@ -52,6 +52,10 @@ pub struct Activity {
     pub is_starved: bool,
     /// It waits for the answer of one without a turn that is on the same tile.
     pub lets_answer: bool,
+    /// The group that it belongs to.
+    pub group: Option<u8>,
+    /// When it had nothing to do for long, as a member.
+    pub idle_at: u64,
     /// It may have its turn on another tile of the same kind.
     pub may_move: bool,
     /// Of those that wait for their turn: the next one.
@@ -71,6 +75,8 @@ impl Activity {
         has_begun: false,
         is_starved: false,
         lets_answer: false,
+        group: None,
+        idle_at: 0,
         may_move: false,
         next: NOBODY,
         image: Image::NONE,
@@ -303,7 +309,14 @@ impl Kernel {
             return Err(Error::Busy);
         }
         of.image.set_input(input);
-        self.make_ready(activity);
+        match of.group {
+            None => self.make_ready(activity),
+            Some(group) => {
+                // It can go on when the group has its turn.
+                of.phase = Phase::Waits(0);
+                self.consider_group(group);
+            }
+        }
         value(0)
     }
 
@@ -349,6 +362,7 @@ impl Kernel {
         while let Some(waiter) = self.first_waiter(activity) {
             self.end_wait(waiter, Ok((status, fault)));
         }
+        self.leave_group(activity);
     }
 
     /// An activity was revoked. What was derived from it is gone.
@@ -367,6 +381,7 @@ impl Kernel {
             true => self.drain(activity),
             false => self.leave_turns(activity),
         }
+        self.leave_group(activity);
         self.forget_mover(activity);
         let of = core::mem::replace(&mut self.root.activities[activity], Activity::FREE);
         of.image.free(&mut self.frames);

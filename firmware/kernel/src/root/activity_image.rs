@@ -307,13 +307,8 @@ impl Image {
         Ok(Some(()))
     }
 
-    /// Gives the tile back what it had, and lets the module begin or go on. The activity is current from then on.
-    pub fn restore(
-        &mut self,
-        unit: Unit,
-        facts: &TileFacts,
-        (number, control, yields): (u16, Control, u64),
-    ) -> Result<(), NoAnswer> {
+    /// Gives the tile back what it had.
+    pub fn restore(&mut self, unit: Unit, facts: &TileFacts) -> Result<(), NoAnswer> {
         let tile = facts.tile;
         if self.size != 0 {
             let there = (tile, facts.base);
@@ -361,6 +356,17 @@ impl Image {
                 unit.write_registers(tile, dtu::page_entry(0, 0), &page)?;
             }
         }
+        Ok(())
+    }
+
+    /// Lets the module begin or go on. The activity is current from then on.
+    pub fn go_on(
+        &mut self,
+        unit: Unit,
+        tile: u16,
+        (number, control, yields): (u16, Control, u64),
+    ) -> Result<(), NoAnswer> {
+        let saved = self.saved();
         unit.write_registers(tile, dtu::current(0), &[number.into()])?;
         saved.registers[CONTROL as usize / 8] = control as u64;
         saved.registers[YIELD as usize / 8] = yields;

@@ -19,6 +19,9 @@ impl Kernel {
         if may > 1 {
             return Err(Error::Invalid);
         }
+        if may != 0 && self.root.activities[activity].group.is_some() {
+            return Err(Error::Busy);
+        }
         let before = self.root.activities[activity].may_move;
         let of = &mut self.root.activities[activity];
         of.may_move = may != 0;
@@ -46,6 +49,7 @@ impl Kernel {
     }
 
     /// An activity that has become ready moves if it had to wait for its tile, and another one is free.
+    #[inline(never)]
     pub fn find_place(&mut self, activity: u16) {
         let of = &self.root.activities[activity];
         let place = of.place;
@@ -70,6 +74,7 @@ impl Kernel {
     }
 
     /// An activity that waits for another tile, and may have its turn here.
+    #[inline(never)]
     fn mover_for(&self, place: u8) -> Option<u16> {
         if self.root.schedule.movable == 0 {
             return None;
@@ -95,6 +100,7 @@ impl Kernel {
     }
 
     /// Modules of the same kind learn that others wait, so that they yield if they have nothing to do.
+    #[inline(never)]
     pub fn ask_kin_to_yield(&mut self, place: u8) {
         if self.root.schedule.movable == 0 || self.first_mover(place).is_none() {
             return;
@@ -109,6 +115,7 @@ impl Kernel {
     }
 
     /// An activity without a turn is of another tile from now on.
+    #[inline(never)]
     fn move_to(&mut self, activity: u16, place: u8) {
         self.root.activities[activity].place = place;
         // Harts reach its local memory by what they know.
@@ -116,6 +123,7 @@ impl Kernel {
     }
 
     /// The tile of whoever receives messages, or has its data in a memory. An activity may have moved.
+    #[inline(never)]
     pub fn tile_now(&self, receiver: u16, tile: u16) -> u16 {
         let activity =
             of_units(receiver).filter(|&activity| self.root.activities.is_used(activity));

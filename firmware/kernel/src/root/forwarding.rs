@@ -92,7 +92,10 @@ impl Kernel {
         if let Phase::Waits(waits) = of.phase
             && waits >> endpoint & 1 != 0
         {
-            self.make_ready(activity);
+            match of.group {
+                None => self.make_ready(activity),
+                Some(group) => self.consider_group(group),
+            }
         }
         Outcome::Done
     }

@@ -6,6 +6,7 @@ mod activity_moves;
 mod forwarding;
 mod gate_calls;
 mod gates;
+mod groups;
 mod hart_calls;
 mod known_rights;
 mod lost_tiles;
@@ -29,6 +30,7 @@ use crate::kernel::{Answer, Caller, Done, Kernel, value};
 use activities::{Activities, Activity};
 use gate_calls::OpenCalls;
 use gates::Gates;
+use groups::Groups;
 use lost_tiles::LostTiles;
 use memory::{Memory, Taking};
 use services::Services;
@@ -66,6 +68,8 @@ pub enum Object {
     Session(u8, Side),
     /// Memory whose range the maker changes.
     View(u8, Side),
+    /// Activities that have their turns at the same time.
+    Group(u8),
 }
 
 /// Whose a capability is, of two that have an object together.
@@ -101,6 +105,7 @@ pub struct Root {
     calls: OpenCalls,
     activities: Activities,
     schedule: Schedule,
+    groups: Groups,
     /// Messages and data that the kernel has taken for activities without a turn.
     forwarded: u64,
     services: Services,
@@ -119,6 +124,7 @@ impl Root {
             calls: OpenCalls::new(),
             activities: Activities::new(),
             schedule: Schedule::new(),
+            groups: Groups::new(),
             forwarded: 0,
             services: Services::new(),
             views: Views::new(),
@@ -235,6 +241,8 @@ impl Kernel {
                 let (turns, forwarded) = (self.root.schedule.turns, self.root.forwarded);
                 Ok(Done::Values(turns, forwarded))
             }
+            RootCall::GroupCreate => self.create_group(caller),
+            RootCall::GroupJoin => self.join_group(caller, a0, a1),
             RootCall::ActivityMove => self.let_move(caller, a0, a1),
             RootCall::ServiceCreate => self.create_service(caller, a0, (a1, a2), a3),
             RootCall::SessionOpen => self.open_session(caller, (a0, a1), a2, a3),
@@ -260,7 +268,11 @@ impl Kernel {
     fn give_to(&mut self, process: u16, place: Place, object: Object) -> Answer {
         let object = match object {
             // A process receives by its own gates alone, and an endpoint is no right. A session is between two.
-            Object::Gate(_) | Object::Endpoint(..) | Object::Service(_) | Object::Session(..) => {
+            Object::Gate(_)
+            | Object::Endpoint(..)
+            | Object::Service(_)
+            | Object::Session(..)
+            | Object::Group(_) => {
                 return Err(Error::Invalid);
             }
             // Its memory is free again with the first one.
@@ -289,6 +301,7 @@ impl Kernel {
                 Object::Session(session, side) => self.end_session(session, side),
                 Object::View(view, Side::Maker) => self.root.views.remove(view),
                 Object::Sender(sender) => self.remove_sender(sender),
+                Object::Group(group) => self.root.groups.close(group),
                 Object::Memory(_)
                 | Object::SharedActivity(_)
                 | Object::ActivityGate(_)

@@ -6,6 +6,7 @@ use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, Endpoint, NO_ACTIVITY};
 use super::Root;
 use super::activities::{Activity, DRAINS, Phase, in_units, of_units};
 use super::activity_image::{notices, of_nobody};
+use super::groups;
 use super::remote::NoAnswer;
 use super::tile_table::{TILES, TileFacts};
 use crate::csr;
@@ -101,6 +102,12 @@ impl Schedule {
         turns.current == NOBODY && !turns.drains && !turns.has_others()
     }
 
+    /// Whether a tile is free, and this activity is the next one.
+    pub fn is_next(&self, place: u8, activity: u16) -> bool {
+        let turns = &self.tiles[usize::from(place)];
+        turns.current == NOBODY && !turns.drains && turns.first == activity
+    }
+
     /// The first activity that waits for a tile.
     pub fn first(&self, place: u8) -> u16 {
         self.tiles[usize::from(place)].first
@@ -136,6 +143,7 @@ impl Kernel {
     }
 
     /// An activity can run.
+    #[inline(never)]
     pub fn make_ready(&mut self, activity: u16) {
         self.root.activities[activity].phase = Phase::Ready;
         self.find_place(activity);
@@ -178,13 +186,13 @@ impl Kernel {
     }
 
     /// The next activity gets a tile that is free. A tile that is not free gets to know that others wait.
-    fn give_turn(&mut self, place: u8) {
+    #[inline(never)]
+    pub fn give_turn(&mut self, place: u8) {
         let Some(unit) = self.tiles.unit else {
             return;
         };
         let now = csr::time();
         let turn_end = now.saturating_add(self.root.schedule.slice);
-        let facts = *self.root.tiles.at(place);
         loop {
             if self.root.schedule.is_free(place) {
                 self.steal(place);
@@ -202,53 +210,105 @@ impl Kernel {
                 return;
             }
             let activity = turns.first;
-            let of = &mut self.root.activities[activity];
-            turns.first = of.next;
-            if turns.first == NOBODY {
-                turns.last = NOBODY;
+            match self.root.activities[activity].group {
+                None => {
+                    if self.begin_turns(unit, &[activity]) {
+                        return;
+                    }
+                }
+                // The tile waits for those of the other members.
+                Some(group) if !self.can_start(group) => return,
+                Some(group) => {
+                    let mut all = [NOBODY; groups::MEMBERS];
+                    let mut count = 0;
+                    for member in self.root.groups.members(group) {
+                        all[count] = member;
+                        count += 1;
+                    }
+                    self.begin_turns(unit, &all[..count]);
+                    return;
+                }
             }
+        }
+    }
+
+    /// Activities, which are the next ones of their tiles, get them at the same time. False: none has its turn.
+    #[inline(never)]
+    fn begin_turns(&mut self, unit: Unit, all: &[u16]) -> bool {
+        let turn_end = csr::time().saturating_add(self.root.schedule.slice);
+        let (mut others, mut wanted) = (false, false);
+        // Those whose tiles answer, as bits.
+        let mut good = 0_u32;
+        for (n, &activity) in all.iter().enumerate() {
+            let place = self.root.activities[activity].place;
+            self.leave_turns(activity);
+            others |= self.root.schedule.tiles[usize::from(place)].has_others();
+            wanted |= self.is_wanted(place);
+            let facts = *self.root.tiles.at(place);
+            // A tile that has not answered may have a module that runs.
+            let is_there = self.ask_lost_tile(facts.tile).is_ok();
+            let image = &mut self.root.activities[activity].image;
+            let is_there = is_there && image.restore(unit, &facts).is_ok();
+            good |= u32::from(is_there) << n;
+        }
+        let yields = others || wanted;
+        for (n, &activity) in all.iter().enumerate() {
+            let of = &mut self.root.activities[activity];
             let control = match core::mem::replace(&mut of.has_begun, true) {
                 true => Control::Continue,
                 false => Control::Start,
             };
             of.lets_answer = false;
-            let has_others = turns.has_others();
-            let yields = has_others || self.is_wanted(place);
-            let until = match has_others {
-                true => turn_end,
-                false => u64::MAX,
-            };
-            let cycles = match yields {
-                true => yield_time(&self.root.activities[activity]),
-                false => 0,
-            };
-            let how = (in_units(activity), control, cycles);
-            // A tile that has not answered may have a module that runs.
-            let is_there = self.ask_lost_tile(facts.tile).is_ok();
+            let cycles = if yields { yield_time(of) } else { 0 };
+            let tile = self.tile_of(activity);
             let of = &mut self.root.activities[activity];
-            if !is_there || of.image.restore(unit, &facts, how).is_err() {
-                self.lose_tile(facts.tile, None);
-                self.end(activity, Status::Failed as u64, LOST);
-                continue;
+            let how = (in_units(activity), control, cycles);
+            let is_there = good >> n & 1 != 0 && of.image.go_on(unit, tile, how).is_ok();
+            good &= !(u32::from(!is_there) << n);
+            if is_there {
+                of.phase = Phase::Runs;
+                let place = of.place;
+                let turns = &mut self.root.schedule.tiles[usize::from(place)];
+                *turns = Turns {
+                    current: activity,
+                    due: if others { turn_end } else { u64::MAX },
+                    stops: false,
+                    looks: 0,
+                    yields,
+                    ..*turns
+                };
+                self.root.schedule.turns += 1;
             }
-            of.phase = Phase::Runs;
-            let turns = &mut self.root.schedule.tiles[usize::from(place)];
-            *turns = Turns {
-                current: activity,
-                due: until,
-                stops: false,
-                looks: 0,
-                yields,
-                ..*turns
-            };
-            self.root.schedule.turns += 1;
-            self.starve(unit, activity, false);
-            return;
         }
+        for (n, &activity) in all.iter().enumerate() {
+            match good >> n & 1 {
+                0 => {
+                    self.lose_tile(self.tile_of(activity), None);
+                    self.end(activity, Status::Failed as u64, LOST);
+                }
+                _ => self.starve(unit, activity, false),
+            }
+        }
+        good != 0
     }
 
     /// Others wait for a tile, or would take it.
+    #[inline(never)]
     pub fn ask_to_yield(&mut self, place: u8) {
+        let current = self.root.schedule.tiles[usize::from(place)].current;
+        let group = match current {
+            NOBODY => None,
+            current => self.root.activities[current].group,
+        };
+        let Some(group) = group else {
+            return self.ask_one_to_yield(place);
+        };
+        for member in self.root.groups.members(group) {
+            self.ask_one_to_yield(self.root.activities[member].place);
+        }
+    }
+
+    fn ask_one_to_yield(&mut self, place: u8) {
         let turns = &mut self.root.schedule.tiles[usize::from(place)];
         if let Some(unit) = self.tiles.unit
             && turns.current != NOBODY
@@ -305,6 +365,15 @@ impl Kernel {
             let facts = *self.root.tiles.at(place);
             let tile = facts.tile;
             let again = self.map.frequency / LOOKS;
+            let current = turns.current;
+            if !turns.stops
+                && current != NOBODY
+                && let Some(group) = self.root.activities[current].group
+            {
+                self.stop_group(unit, group);
+                continue;
+            }
+            let turns = &mut self.root.schedule.tiles[usize::from(place)];
             turns.due = now.saturating_add(again);
             let told = match core::mem::replace(&mut turns.stops, true) {
                 false => unit.stop_module(&facts),
@@ -330,6 +399,17 @@ impl Kernel {
             if told.is_err() {
                 self.tile_is_free(place, Status::Failed, LOST, 0);
             }
+        }
+    }
+
+    /// The turn of a tile is over: its module stops. A tile that does not answer is found when the kernel looks.
+    #[inline(never)]
+    pub fn stop_turn(&mut self, unit: Unit, place: u8) {
+        let facts = *self.root.tiles.at(place);
+        let turns = &mut self.root.schedule.tiles[usize::from(place)];
+        turns.due = csr::time() + self.map.frequency / LOOKS;
+        if !core::mem::replace(&mut turns.stops, true) {
+            let _: Result<(), NoAnswer> = unit.stop_module(&facts);
         }
     }
 
@@ -367,6 +447,7 @@ impl Kernel {
     }
 
     /// The module of a tile has stopped, or its activity is over. `waits`: the endpoints by whose messages it goes on.
+    #[inline(never)]
     fn tile_is_free(&mut self, place: u8, status: Status, fault: u64, waits: u64) {
         let Some(unit) = self.tiles.unit else {
             return;
@@ -374,7 +455,21 @@ impl Kernel {
         let facts = *self.root.tiles.at(place);
         let turns = &mut self.root.schedule.tiles[usize::from(place)];
         let activity = turns.current;
-        if activity != NOBODY && !turns.drains {
+        let (stops, drains) = (turns.stops, turns.drains);
+        let group = match activity {
+            NOBODY => None,
+            activity => self.root.activities[activity].group,
+        };
+        if let Some(group) = group
+            && status == Status::Stopped
+            && !stops
+            && !drains
+            && !self.yields_with_group(unit, activity, group)
+        {
+            return;
+        }
+        let turns = &mut self.root.schedule.tiles[usize::from(place)];
+        if activity != NOBODY && !drains {
             let image = &mut self.root.activities[activity].image;
             match image.save(unit, &facts) {
                 // Its confirmation is under way: the kernel looks again.
@@ -388,10 +483,12 @@ impl Kernel {
                     turns.current = NOBODY;
                     turns.due = u64::MAX;
                     // It may get the next turn, too.
-                    self.starve(unit, activity, true);
+                    if group.is_none() {
+                        self.starve(unit, activity, true);
+                    }
                     match waits == 0 || unread & waits != 0 {
-                        true => self.make_ready(activity),
-                        false => self.root.activities[activity].phase = Phase::Waits(waits),
+                        true if group.is_none() => self.make_ready(activity),
+                        _ => self.root.activities[activity].phase = Phase::Waits(waits),
                     }
                 }
                 Ok(Some(())) => {
@@ -419,6 +516,9 @@ impl Kernel {
                 ..Turns::NONE
             };
             self.give_turn(place);
+        }
+        if let Some(group) = group {
+            self.consider_group(group);
         }
     }
 
