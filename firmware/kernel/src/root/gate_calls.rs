@@ -187,7 +187,8 @@ impl Kernel {
             }
             _ => return Err(Error::Invalid),
         };
-        let (payload, words) = self.load_message(caller, message)?;
+        let mut payload = Payload::default();
+        let words = self.load_message(caller, message, &mut payload)?;
         self.call(caller, (sender, by), &payload[..words], buffer, until)
     }
 
@@ -245,13 +246,9 @@ impl Kernel {
         };
         let to = (sender.tile, sender.endpoint, sender.receiver);
         if is_local {
-            let mut words = Payload::default();
-            words[..payload.len()].copy_from_slice(payload);
-            calls.messages[place] = Words {
-                label: sender.label,
-                words,
-                size: 8 * payload.len() as u64,
-            };
+            let message = &mut calls.messages[place];
+            (message.label, message.size) = (sender.label, 8 * payload.len() as u64);
+            message.words[..payload.len()].copy_from_slice(payload);
         } else {
             match unit.ask_gate(to, sender.label, payload, label) {
                 Ok(()) => {}
@@ -269,7 +266,7 @@ impl Kernel {
 
     /// Who waits for messages of a gate of this tile gets those of calls.
     fn hand_over(&mut self, endpoint: u16) {
-        let Some(gate) = self.root.gate_at(endpoint) else {
+        let Some(gate) = self.gate_at(endpoint) else {
             return;
         };
         self.keep_gate(gate);
@@ -280,8 +277,8 @@ impl Kernel {
             // The buffer is an argument of its call.
             let buffer = self.context(reader).x[11];
             let taken = self.take_call(caller, place, buffer);
+            // If a message of the unit comes before the next wait, the kernel hart finds that nobody waits for it.
             self.end_wait(reader, taken);
-            self.is_waited(gate);
         }
     }
 
@@ -292,8 +289,11 @@ impl Kernel {
         place: usize,
         buffer: u64,
     ) -> Result<(u64, u64), Error> {
-        let Words { label, words, size } = self.root.calls.messages[place];
-        self.store_words(caller, buffer, &words)?;
+        let &Words { label, size, .. } = &self.root.calls.messages[place];
+        let mut words = Payload::default();
+        let words = &mut words[..size as usize / 8];
+        words.copy_from_slice(&self.root.calls.messages[place].words[..words.len()]);
+        self.store_words(caller, buffer, words)?;
         self.root.calls.set_stage(place, Stage::Taken);
         Ok(((SLOTS + place as u64) | size << 8, label))
     }
@@ -304,11 +304,7 @@ impl Kernel {
         let call = self.root.calls.get(place);
         let call = call.filter(|call| call.gate.1 == endpoint);
         match call.map(|call| call.stage) {
-            Some(Stage::Taken) => {
-                let mut payload = Payload::default();
-                payload[..words.len()].copy_from_slice(words);
-                self.finish_call(place, &payload, 8 * words.len() as u64);
-            }
+            Some(Stage::Taken) => self.finish_call(place, words),
             // Nobody gets it.
             Some(Stage::Left) => drop(self.root.calls.take(place)),
             _ => return Err(Error::Invalid),
@@ -397,12 +393,12 @@ impl Kernel {
         if call.is_none_or(|call| call.label != message.header.label) {
             return;
         }
-        let size = u64::from(message.header.size).min(MAILBOX_BYTES as u64);
-        self.finish_call(place, &message.payload, size);
+        let size = usize::from(message.header.size).min(MAILBOX_BYTES);
+        self.finish_call(place, &message.payload[..size.div_ceil(8)]);
     }
 
     /// A call has its answer.
-    fn finish_call(&mut self, place: usize, answer: &Payload, size: u64) {
+    fn finish_call(&mut self, place: usize, answer: &[u64]) {
         let Some(call) = self.root.calls.take(place) else {
             return;
         };
@@ -416,7 +412,7 @@ impl Kernel {
                 .map(|number| (number, 0)),
             _ => self
                 .store_words(caller, call.buffer, answer)
-                .map(|()| (size, 0)),
+                .map(|()| (8 * answer.len() as u64, 0)),
         };
         self.end_wait(waiting, result);
     }

@@ -38,6 +38,8 @@ pub struct Gate {
     is_turn_of_calls: bool,
     /// See [`Kernel::keep_gate`].
     is_of_kernel: bool,
+    /// The unit interrupts for its messages.
+    interrupts: bool,
 }
 
 /// All of them.
@@ -54,6 +56,7 @@ impl Gates {
             readers: List::EMPTY,
             is_turn_of_calls: false,
             is_of_kernel: false,
+            interrupts: false,
         };
         Self([NONE; GATES])
     }
@@ -63,13 +66,6 @@ impl Root {
     /// The list of threads that wait for a gate's messages.
     pub fn readers(&mut self, gate: u8) -> &mut List {
         &mut self.gates.0[usize::from(gate)].readers
-    }
-
-    /// The gate that has an endpoint.
-    pub fn gate_at(&self, endpoint: u16) -> Option<u8> {
-        let mut all = self.gates.0.iter();
-        let place = all.position(|gate| endpoint != 0 && gate.endpoint == endpoint)?;
-        Some(place as u8)
     }
 
     /// Where its messages come: the endpoint, and its activity.
@@ -101,6 +97,7 @@ impl Kernel {
             readers: List::EMPTY,
             is_turn_of_calls: false,
             is_of_kernel: false,
+            interrupts: false,
         };
         unit.set_receiver(endpoint, activity, frame, (LOG2_REQUEST, SLOTS as u8));
         granted
@@ -155,9 +152,23 @@ impl Kernel {
     /// The unit interrupts for a gate, if a thread waits for its messages.
     pub fn is_waited(&mut self, gate: u8) {
         let is_waited = self.first_at_gate(gate).is_some();
-        if let (Some(unit), (endpoint @ 1.., _)) = (self.tiles.unit, self.root.place_of(gate)) {
-            unit.interrupt_for(endpoint, is_waited);
+        self.interrupt_for_gate(gate, is_waited);
+    }
+
+    fn interrupt_for_gate(&mut self, gate: u8, is_on: bool) {
+        let of = &mut self.root.gates.0[usize::from(gate)];
+        if let (Some(unit), endpoint @ 1..) = (self.tiles.unit, of.endpoint)
+            && core::mem::replace(&mut of.interrupts, is_on) != is_on
+        {
+            unit.interrupt_for(endpoint, is_on);
         }
+    }
+
+    /// The gate that has an endpoint.
+    pub fn gate_at(&self, endpoint: u16) -> Option<u8> {
+        let port = self.tiles.ports.get(usize::from(endpoint))?;
+        let place = port.wrapping_sub(OF_GATES);
+        (usize::from(place) < GATES).then_some(place as u8)
     }
 
     /// The kernel hart alone has messages for the gate from now on, which harts of programs do not see: calls of this
@@ -277,7 +288,7 @@ impl Kernel {
             let list = &mut self.root.gates.0[usize::from(place)].readers;
             self.dispatch.threads.append(list, caller.thread);
             // It may have come meanwhile: the unit interrupts at once then.
-            unit.interrupt_for(gate.endpoint, true);
+            self.interrupt_for_gate(place, true);
             return self.wait(caller.thread, Wait::Gate(place), until);
         }
         // A buffer that cannot be stored to is refused before a message is taken.
@@ -312,14 +323,14 @@ impl Kernel {
         &mut self,
         caller: Caller,
         (message, size): (u64, u64),
-    ) -> Result<(Payload, usize), Error> {
-        let mut payload = Payload::default();
+        payload: &mut Payload,
+    ) -> Result<usize, Error> {
         if size > PAYLOAD as u64 || !size.is_multiple_of(8) {
             return Err(Error::Invalid);
         }
         let words = size as usize / 8;
         self.load_words(caller, message, &mut payload[..words])?;
-        Ok((payload, words))
+        Ok(words)
     }
 
     /// A hart has found a message that it cannot load, or does not know the right. It calls again.
@@ -338,7 +349,8 @@ impl Kernel {
         if why & 0xff != note::GONE && self.tell_of_gate(caller, number, &gate) {
             return self.load_again(caller, (message, size), why);
         }
-        let (payload, words) = self.load_message(caller, (message, size))?;
+        let mut payload = Payload::default();
+        let words = self.load_message(caller, (message, size), &mut payload)?;
         let words = &payload[..words];
         if slot >= SLOTS {
             return self.answer_call(gate.endpoint, slot, words);

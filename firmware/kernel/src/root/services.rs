@@ -225,12 +225,13 @@ impl Kernel {
     }
 
     /// The server has answered. The client's call returns a capability, or an error.
-    pub fn session_is_answered(&mut self, number: u8, answer: &Payload) -> Result<u64, Error> {
+    pub fn session_is_answered(&mut self, number: u8, answer: &[u64]) -> Result<u64, Error> {
+        let word = |n: usize| answer.get(n).copied().unwrap_or(0);
         let session = self.root.services.session(number).ok_or(Error::Dead)?;
         let &mut Session { client, right, .. } = session;
         session.phase = Phase::Open;
-        session.label = answer[1];
-        let opened = match answer[0] {
+        session.label = word(1);
+        let opened = match word(0) {
             0 => {
                 let object = Object::Session(number, Side::User);
                 let place = self.root.capabilities.add(client, object, Some(right));
