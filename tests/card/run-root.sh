@@ -75,6 +75,12 @@ verdict $? "what is said of a hostile accelerator"
 prints storm storm
 prints revoked_writer slow_writer
 prints revoked_writer slow_writer --timed
+for options in "" "--timed"; do
+  machine slow_writer ${options:+"$options"} --program revoked_writer -- view >view.out 2>view.err
+  verdict $? "a view is moved while an accelerator writes to it${options:+, $options}"
+  printf '%s\n' "words of what a view showed: 0" "the whole block is in what it shows: 1" | diff - view.out
+  verdict $? "what comes to the memory of the view${options:+, $options}"
+done
 
 # FAULT...: a file of one fault, at the moment that `at` says.
 at='time = "0 s"'

@@ -66,12 +66,32 @@ static uint64_t write_to(uint64_t gate, uint64_t from, uint64_t to) {
   return writer;
 }
 
-int main(void) {
+// The writer's memory is a view, which is moved while it writes. Nothing comes to the old range any
+// more, and the whole block comes to the new one.
+static void move_view(uint64_t gate, uint64_t from, uint64_t dram) {
+  uint64_t both = good(flick_tile_memory(dram, 2 * BLOCK), "tile_memory");
+  uint64_t view = good(flick_view_create(both), "view_create");
+  good(flick_view_set(view, 0, BLOCK, FLICK_READ | FLICK_WRITE), "view_set");
+  uint64_t writer = write_to(gate, from, view);
+  good(flick_view_set(view, BLOCK, BLOCK, FLICK_READ | FLICK_WRITE), "view_set");
+  memset(words, 0, sizeof words);
+  good(flick_tile_store(both, 0, (uint64_t)words, BLOCK), "tile_store");
+  flick_thread_sleep(flick_time() + flick_program.frequency / 50);
+  printf("words of what a view showed: %d\n", count(both));
+  printf("the whole block is in what it shows: %d\n", count(view) == BLOCK / 8);
+  good(flick_capability_revoke(writer), "capability_revoke");
+}
+
+int main(int argc, char **argv) {
   uint64_t endpoints, dram = good(flick_tile_find(0, 0, 0, &endpoints), "tile_find");
   uint64_t gate = good(flick_gate_create(), "gate_create");
   uint64_t from = good(flick_tile_memory(dram, BLOCK), "tile_memory");
   memset(words, 0x5a, sizeof words);
   good(flick_tile_store(from, 0, (uint64_t)words, BLOCK), "tile_store");
+  if (argc > 1 && !strcmp(argv[1], "view")) {
+    move_view(gate, from, dram);
+    return 0;
+  }
   for (int revokes_memory = 0; revokes_memory < 2; revokes_memory++) {
     uint64_t to = good(flick_tile_memory(dram, BLOCK), "tile_memory");
     uint64_t writer = write_to(gate, from, to);

@@ -242,7 +242,12 @@ impl Kernel {
         memory: &Memory,
     ) -> Result<(), NoAnswer> {
         let words = self.memory_now(*memory).endpoint(in_units(activity));
-        self.put_endpoint(activity, endpoint.into(), Some(words))
+        self.put_endpoint(activity, endpoint.into(), Some(words))?;
+        // What is under way to the other memory comes to its end, and the module makes its command again.
+        match (self.tiles.unit, self.is_current(activity)) {
+            (Some(unit), true) => unit.finish_commands(self.tile_of(activity)),
+            _ => Ok(()),
+        }
     }
 
     /// An endpoint is another one, in the image, and in the tile if the activity runs.
