@@ -267,6 +267,23 @@ impl Status {
     }
 }
 
+/// What module and logic do, as traces name it, and faults on purpose.
+pub const STATE_NAMES: [&str; 13] = [
+    "idle",
+    "computes",
+    "computes, asks",
+    "computes, reads",
+    "computes, writes",
+    "asks",
+    "reads",
+    "writes",
+    "waits for input",
+    "waits for output",
+    "stopped",
+    "ended",
+    "failed",
+];
+
 /// Where a stream comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u64)]

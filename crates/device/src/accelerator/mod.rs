@@ -39,8 +39,8 @@ pub use request::{RequestDescription, RequestTile};
 pub use request_cache::CacheShape;
 pub use request_logic::{Arrays, RequestAccelerator, request_by_name};
 use stream::Stream;
+pub use work::Work;
 use work::{Doing, ModuleState};
-pub use work::{STATE_NAMES, Work};
 
 /// The first address of the buffers for messages.
 const FIRST_BUFFER: u64 = accelerator::ANSWERS_BUFFER;

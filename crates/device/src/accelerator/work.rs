@@ -24,23 +24,6 @@ pub(super) enum ModuleState {
     Failed,
 }
 
-/// The names of states, in traces and for faults on purpose.
-pub const STATE_NAMES: [&str; 13] = [
-    "idle",
-    "computes",
-    "computes, asks",
-    "computes, reads",
-    "computes, writes",
-    "asks",
-    "reads",
-    "writes",
-    "waits for input",
-    "waits for output",
-    "stopped",
-    "ended",
-    "failed",
-];
-
 /// What module and logic do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Doing {
@@ -148,6 +131,30 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn states_have_their_names() {
+        use ModuleState::*;
+        let modules = [
+            Idle,
+            Rests,
+            Asks,
+            Reads,
+            Writes,
+            WaitsForInput,
+            WaitsForOutput,
+            Stopped,
+            Ended,
+            Failed,
+        ];
+        let names: Vec<_> = [false, true]
+            .into_iter()
+            .flat_map(|computes| modules.map(|module| Doing { computes, module }.name()))
+            .collect();
+        let known = flick_abi::accelerator::STATE_NAMES;
+        assert!(names.iter().all(|name| known.contains(name)), "{names:?}");
+        assert!(known.iter().all(|name| names.contains(name)), "{names:?}");
+    }
 
     #[test]
     fn each_time_is_counted_once() {

@@ -1,8 +1,9 @@
 //! Packets between tiles that are lost, late or repeated, and tiles that have stopped. Such a fault may come when an
 //! accelerator comes to a state.
+use flick_abi::accelerator::STATE_NAMES;
 use flick_device::Time;
 use flick_device::dtu::{Packet, PacketClass};
-use flick_timing::faults::{self, Action, PacketChoice, PacketFault, STATES};
+use flick_timing::faults::{self, Action, PacketChoice, PacketFault};
 use flick_timing::memory_system::END_OF_TIME;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,7 @@ impl FaultyPackets {
         }
     }
 
-    /// It will happen when a tile has come to a state, whose number is that in [`STATES`], so many times.
+    /// It will happen when a tile has come to a state, whose number is that in [`STATE_NAMES`], so many times.
     pub fn add_at_state(&mut self, (tile, state, times): (usize, usize, u64), what: TileFault) {
         self.at_states.push(AtState {
             tile,
@@ -75,7 +76,7 @@ impl FaultyPackets {
     pub fn comes_to(&mut self, tile: usize, name: &str) {
         let mut due = vec![];
         self.at_states.retain_mut(|at| {
-            if at.tile == tile && STATES.get(at.state) == Some(&name) {
+            if at.tile == tile && STATE_NAMES.get(at.state) == Some(&name) {
                 at.times -= 1;
                 if at.times == 0 {
                     due.push(at.what);
@@ -238,7 +239,10 @@ mod tests {
     #[test]
     fn a_tile_stops_when_it_has_come_to_a_state_so_many_times() {
         let mut faulty = FaultyPackets::default();
-        let computes = STATES.iter().position(|name| *name == "computes").unwrap();
+        let computes = STATE_NAMES
+            .iter()
+            .position(|name| *name == "computes")
+            .unwrap();
         faulty.add_at_state((3, computes, 2), TileFault::Stop(5));
         assert!(faulty.waits_for_states() && faulty.is_possible());
         for (tile, name) in [
@@ -255,10 +259,5 @@ mod tests {
         assert!(!faulty.waits_for_states());
         faulty.add_at_state((3, computes, 0), TileFault::Stop(5));
         assert!(!faulty.is_possible());
-    }
-
-    #[test]
-    fn states_have_the_names_of_accelerators() {
-        assert_eq!(STATES, flick_device::accelerator::STATE_NAMES);
     }
 }

@@ -1,9 +1,10 @@
 //! Reads the entries of a file of faults.
+use flick_abi::accelerator::STATE_NAMES;
 use toml::de::DeTable;
 
 use super::{
     Action, Fault, LineFault, PacketChoice, PacketClass, PacketFault, Queue, Register,
-    RequestFault, STATES, Time, When,
+    RequestFault, Time, When,
 };
 use crate::platform::Error;
 use crate::platform::quantity::LONG_TIME;
@@ -216,7 +217,7 @@ fn when(mut table: Table<'_>, tiles: Tiles<'_>) -> Result<When, Error> {
         },
         ["state"] => When::State {
             tile: named_tile(&mut table, tiles)?,
-            state: table.choice_or("state", &STATES, 0)?,
+            state: table.choice_or("state", &STATE_NAMES, 0)?,
             times: table.count_or("times", (1, MOST), 1)?,
         },
         _ => {

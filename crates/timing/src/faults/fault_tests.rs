@@ -1,4 +1,5 @@
 use super::*;
+use flick_abi::accelerator::STATE_NAMES;
 
 const TILES: &[(&str, usize)] = &[("big", 4), ("small", 2)];
 
@@ -137,7 +138,9 @@ fn tiles_stop_and_packets_fail_at_a_state() {
         "at = { tile = \"fft\", state = \"waits for input\", times = 3 }\n",
         "do = \"stop-tile\"\ntile = \"dram\"\n",
     ));
-    let state = STATES.iter().position(|name| *name == "waits for input");
+    let state = STATE_NAMES
+        .iter()
+        .position(|name| *name == "waits for input");
     let (tile, state, times) = (1, state.unwrap(), 3);
     let fault = fault.unwrap();
     assert_eq!(fault.when, When::State { tile, state, times });

@@ -47,29 +47,12 @@ pub enum When {
     State {
         /// The tile's number.
         tile: usize,
-        /// The state's place in [`STATES`].
+        /// The state's place in [`STATE_NAMES`](flick_abi::accelerator::STATE_NAMES).
         state: usize,
         /// The time that counts; 1 is the first.
         times: u64,
     },
 }
-
-/// States of accelerators, as traces name them.
-pub const STATES: [&str; 13] = [
-    "idle",
-    "computes",
-    "computes, asks",
-    "computes, reads",
-    "computes, writes",
-    "asks",
-    "reads",
-    "writes",
-    "waits for input",
-    "waits for output",
-    "stopped",
-    "ended",
-    "failed",
-];
 
 /// A register of a hart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
