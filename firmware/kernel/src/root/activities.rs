@@ -10,8 +10,8 @@ use flick_kernel_core::threads::{List, Place, Wait};
 use super::activity_image::{ENDPOINTS, Image, wants_memory};
 use super::lost_tiles::Range;
 use super::remote::NoAnswer;
-use super::tile_schedule::NOBODY;
 use super::tile_table::TileFacts;
+use super::turn_order::NOBODY;
 use super::{Memory, Object, Root};
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 

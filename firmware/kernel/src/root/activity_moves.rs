@@ -7,7 +7,7 @@ use flick_abi::dtu::SlotRecord;
 use super::activities::{Phase, of_units};
 use super::known_rights;
 use super::remote::NoAnswer;
-use super::tile_schedule::NOBODY;
+use super::turn_order::NOBODY;
 use super::{Memory, Sender};
 use crate::dtu::Unit;
 use crate::kernel::{Answer, Caller, Kernel, value};

@@ -8,7 +8,7 @@ use flick_abi::dtu::ACCELERATOR_REGISTERS;
 use super::Object;
 use super::activities::Phase;
 use super::remote::NoAnswer;
-use super::tile_schedule::NOBODY;
+use super::turn_order::NOBODY;
 use crate::csr;
 use crate::dtu::Unit;
 use crate::kernel::{Answer, Caller, Kernel, value};

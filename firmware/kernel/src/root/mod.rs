@@ -17,6 +17,7 @@ mod sends;
 mod services;
 mod tile_schedule;
 mod tile_table;
+mod turn_order;
 mod views;
 
 pub use hart_calls::attempt;
@@ -34,8 +35,8 @@ use groups::Groups;
 use lost_tiles::LostTiles;
 use memory::{Memory, Taking};
 use services::Services;
-use tile_schedule::Schedule;
 use tile_table::TileTable;
+use turn_order::Schedule;
 use views::Views;
 
 /// Capabilities take at most this part of the memory behind the kernel.

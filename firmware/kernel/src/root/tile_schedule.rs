@@ -3,18 +3,16 @@ use flick_abi::accelerator::{self, Control, Notice, Status};
 use flick_abi::card::Error;
 use flick_abi::dtu::{self, ACCELERATOR_REGISTERS, Endpoint, NO_ACTIVITY};
 
-use super::Root;
 use super::activities::{Activity, DRAINS, Phase, in_units, of_units};
 use super::activity_image::{notices, of_nobody};
 use super::groups;
 use super::remote::NoAnswer;
-use super::tile_table::{TILES, TileFacts};
+use super::tile_table::TileFacts;
+use super::turn_order::{NOBODY, Turns};
 use crate::csr;
 use crate::dtu::{CALLS, Message, Unit};
 use crate::kernel::Kernel;
 
-/// In the place of an activity: none.
-pub const NOBODY: u16 = u16::MAX;
 /// Cycles that a module waits for a message until another activity gets its tile. Some 20 µs are a switch of the next
 /// accelerator behind PCIe. Who waits for that keeps the tile, or two chains would take it from each other at each block.
 const YIELD: u64 = 60_000;
@@ -34,91 +32,6 @@ fn yield_time(of: &Activity) -> u64 {
     match of.is_starved || of.lets_answer {
         true => YIELD_AT_ONCE,
         false => YIELD,
-    }
-}
-
-/// The turns of a tile.
-#[derive(Clone, Copy, Debug)]
-pub struct Turns {
-    /// The activity that has the tile.
-    current: u16,
-    /// Activities that can run, in the order of their turns.
-    first: u16,
-    last: u16,
-    /// When the kernel does something: the turn ends, or a module should have stopped.
-    due: u64,
-    /// The module was told to stop.
-    stops: bool,
-    /// How often the kernel has looked since.
-    looks: u8,
-    /// The module was told to stop when it waits for long.
-    yields: bool,
-    /// The activity was revoked, and the module has not come to its next step.
-    drains: bool,
-}
-
-impl Turns {
-    pub const NONE: Self = Self {
-        current: NOBODY,
-        first: NOBODY,
-        last: NOBODY,
-        due: u64::MAX,
-        stops: false,
-        looks: 0,
-        yields: false,
-        drains: false,
-    };
-
-    fn has_others(&self) -> bool {
-        self.first != NOBODY
-    }
-}
-
-/// All tiles' turns.
-#[derive(Debug)]
-pub struct Schedule {
-    tiles: [Turns; TILES],
-    /// The time of a turn.
-    pub slice: u64,
-    /// How often a tile got another activity.
-    pub turns: u64,
-    /// Activities that may move.
-    pub movable: u64,
-}
-
-impl Schedule {
-    pub const fn new() -> Self {
-        Self {
-            tiles: [Turns::NONE; TILES],
-            slice: u64::MAX,
-            turns: 0,
-            movable: 0,
-        }
-    }
-
-    /// Whether nobody has a tile, or waits for it.
-    pub fn is_free(&self, place: u8) -> bool {
-        let turns = &self.tiles[usize::from(place)];
-        turns.current == NOBODY && !turns.drains && !turns.has_others()
-    }
-
-    /// Whether a tile is free, and this activity is the next one.
-    pub fn is_next(&self, place: u8, activity: u16) -> bool {
-        let turns = &self.tiles[usize::from(place)];
-        turns.current == NOBODY && !turns.drains && turns.first == activity
-    }
-
-    /// The first activity that waits for a tile.
-    pub fn first(&self, place: u8) -> u16 {
-        self.tiles[usize::from(place)].first
-    }
-}
-
-impl Root {
-    /// The time of the next end of a turn.
-    pub fn next_turn_end(&self) -> u64 {
-        let all = &self.schedule.tiles[..self.tiles.count()];
-        all.iter().map(|turns| turns.due).min().unwrap_or(u64::MAX)
     }
 }
 
@@ -149,40 +62,6 @@ impl Kernel {
         self.find_place(activity);
         self.append(activity);
         self.give_turn(self.root.activities[activity].place);
-    }
-
-    /// An activity is the last one that waits for its tile.
-    pub fn append(&mut self, activity: u16) {
-        let of = &mut self.root.activities[activity];
-        of.next = NOBODY;
-        let place = of.place;
-        let turns = &mut self.root.schedule.tiles[usize::from(place)];
-        let before = core::mem::replace(&mut turns.last, activity);
-        match before {
-            NOBODY => turns.first = activity,
-            before => self.root.activities[before].next = activity,
-        }
-    }
-
-    /// An activity cannot run any more, which had no turn.
-    pub fn leave_turns(&mut self, activity: u16) {
-        let place = usize::from(self.root.activities[activity].place);
-        let (mut before, mut at) = (NOBODY, self.root.schedule.tiles[place].first);
-        while at != NOBODY && at != activity {
-            (before, at) = (at, self.root.activities[at].next);
-        }
-        if at == NOBODY {
-            return;
-        }
-        let next = self.root.activities[activity].next;
-        let turns = &mut self.root.schedule.tiles[place];
-        match before {
-            NOBODY => turns.first = next,
-            before => self.root.activities[before].next = next,
-        }
-        if turns.last == activity {
-            turns.last = before;
-        }
     }
 
     /// The next activity gets a tile that is free. A tile that is not free gets to know that others wait.
