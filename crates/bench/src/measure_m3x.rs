@@ -8,8 +8,8 @@ use clap::Args;
 use flick_driver::{Error, Root};
 
 use crate::m3x::{
-    self, ACCELERATORS, Batches, CHAIN_MODES, ChainMode, ChainTimes, Chains, MACHINES, Program,
-    Results, RoundTrips, Switches,
+    self, ACCELERATORS, Batches, CHAIN_MODES, ChainMode, ChainTimes, Chains, CoreTrips, MACHINES,
+    Program, Results, RoundTrips, Switches,
 };
 use crate::nanvix::Samples;
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
@@ -24,6 +24,13 @@ const ROOT: [&str; 3] = [
 ];
 /// Those of tiles for applications would do nothing.
 const FEW_CORES: &str = "tile.cpu.count=1";
+/// Two tiles for programs, which have a core beside that of their kernel.
+const TWO_CORES: [&str; 3] = [
+    "tile.cpu.count=2",
+    "tile.cpu.dtu.endpoints=64",
+    "tile.cpu.hart=[{kernel=true,isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"},\
+     {isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"}]",
+];
 /// Accelerators of streams with two buffers.
 const TWO_BUFFERS: [&str; 6] = [
     "tile.fft.accelerator.buffers=2",
@@ -149,6 +156,18 @@ fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
             what: format!("round trips by calls, on {machine}"),
             command,
             file: Some(trips_file(machine, "calls")),
+        });
+        let mut command = on(machine, &TWO_CORES)?;
+        for (tile, words) in [("cpu0", REPETITIONS), ("cpu1", "serve")] {
+            // The second one is a word behind the first.
+            let program = dir.path().join("core_trips");
+            let word = format!("{tile}:{}", program.display());
+            command.args(["--program", &word, "--", words]);
+        }
+        runs.push(Run {
+            what: format!("round trips between core tiles, on {machine}"),
+            command,
+            file: Some(trips_file(machine, "cores")),
         });
     }
     for (accelerator, _) in ACCELERATORS.iter().take(extent.accelerators) {
@@ -282,6 +301,11 @@ fn collect(raw: &Path) -> Result<Results, Error> {
         })
     };
     let trips: Result<_, Error> = MACHINES.into_iter().map(trips).collect();
+    let core_trips = |machine: &'static str| {
+        let samples = read(&raw.join(trips_file(machine, "cores")), Samples::migration)?;
+        Ok(CoreTrips { machine, samples })
+    };
+    let core_trips: Result<_, Error> = MACHINES.into_iter().map(core_trips).collect();
     // A quick run has fewer of them.
     let files = ACCELERATORS.map(|(file, name)| (raw.join(batches_file(file)), name));
     let files = files.into_iter().filter(|(path, _)| path.exists());
@@ -304,6 +328,7 @@ fn collect(raw: &Path) -> Result<Results, Error> {
     Ok(Results {
         switches: switches?,
         trips: trips?,
+        core_trips: core_trips?,
         batches: batches?,
         by: format!("flick {}, timed", env!("CARGO_PKG_VERSION")),
         chains: chains?,

@@ -617,11 +617,15 @@ impl Kernel {
         right: u64,
         hart: Option<u8>,
     ) -> Result<u64, Trouble> {
-        #[cfg(feature = "root")]
-        if let Some(at) = self.processes.in_window(process, address) {
-            return Ok(at);
-        }
-        let tables = self.processes[process].tables.ok_or(Trouble::Unmapped)?;
+        let Some(tables) = self.processes[process].tables else {
+            #[cfg(feature = "root")]
+            return self
+                .processes
+                .in_window(process, address)
+                .ok_or(Trouble::Unmapped);
+            #[cfg(not(feature = "root"))]
+            return Err(Trouble::Unmapped);
+        };
         if address >= USER_END {
             return Err(Trouble::Unmapped);
         }

@@ -43,6 +43,11 @@ impl RoundTrips {
         samples.get(name, 1).map(|spread| spread.mean)
     }
 
+    /// Cycles of a switch between two threads.
+    pub fn switch(&self) -> Option<f64> {
+        self.mean((SWITCH, false))
+    }
+
     /// Nanoseconds of the link to a receiver.
     fn link(&self, name: &str) -> f64 {
         match is_pcie(self.machine) && name != CORE {

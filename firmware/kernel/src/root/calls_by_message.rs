@@ -123,6 +123,8 @@ impl Asked {
 
 impl Kernel {
     /// A root call of a program of a tile that the root governs, if its hart could not execute it.
+    #[cold]
+    #[inline(never)]
     pub fn governed_call(
         &mut self,
         caller: Caller,
@@ -293,6 +295,8 @@ impl Kernel {
     }
 
     /// Messages of the root have come.
+    #[cold]
+    #[inline(never)]
     pub fn attend_root(&mut self, unit: Unit) {
         let mut has_come = false;
         while unit.events() >> FROM_ROOT & 1 != 0
@@ -409,6 +413,8 @@ impl Kernel {
     }
 
     /// A process of this tile is over: the root revokes its capabilities.
+    #[cold]
+    #[inline(never)]
     pub fn end_at_root(&mut self, process: u16) {
         self.root.asked.ended[usize::from(process)] = self.processes.number(process);
         self.root.asked.untold |= 1 << process;
@@ -441,6 +447,8 @@ impl Kernel {
     }
 
     /// The root is asked whether it is there, as long as somebody waits for it.
+    #[cold]
+    #[inline(never)]
     pub fn check_root(&mut self, now: u64) {
         self.root.asked.check_at = u64::MAX;
         let Some(unit) = self.tiles.unit.filter(|_| !self.root.asked.is_idle()) else {

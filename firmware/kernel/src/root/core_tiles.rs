@@ -219,6 +219,8 @@ impl Unit {
 
 impl Kernel {
     /// The root's tile knows the others, and lets their kernels call.
+    #[cold]
+    #[inline(never)]
     pub fn begin_core_tiles(&mut self, tree: FlatTree<'_>) {
         let mut count = 0;
         each_node(tree, |_, _, _, _| count += 1);
@@ -385,6 +387,8 @@ impl Kernel {
     }
 
     /// A view shows other memory from now on.
+    #[cold]
+    #[inline(never)]
     pub fn renew_core_views(&mut self, moved: u8, shown: &Memory) {
         for core in 0..self.root.cores.all.len() as u8 {
             for number in FIRST_OF_PROGRAMS as u8..ENDPOINTS as u8 {
@@ -401,6 +405,8 @@ impl Kernel {
     }
 
     /// What an endpoint of a tile was set up by was revoked, or it is a gate that was. Commands by it end.
+    #[cold]
+    #[inline(never)]
     pub fn clear_core_endpoint(&mut self, core: u8, number: u8) {
         let Some(of) = self.root.cores.get_mut(core) else {
             return;
@@ -441,6 +447,8 @@ impl Kernel {
     }
 
     /// Kernels of tiles are told which endpoints are gone.
+    #[cold]
+    #[inline(never)]
     pub fn tell_core_tiles(&mut self) {
         for core in 0..self.root.cores.all.len() as u8 {
             let of = &self.root.cores.all[usize::from(core)];
@@ -471,6 +479,8 @@ impl Kernel {
     }
 
     /// The kernel of a tile has answered a notice.
+    #[cold]
+    #[inline(never)]
     pub fn core_has_heard(&mut self, label: u64) {
         let Some(of) = self.root.cores.get_mut(label as u8) else {
             return;
@@ -485,6 +495,8 @@ impl Kernel {
     }
 
     /// Somebody waits for an answer of a tile, which may never come.
+    #[cold]
+    #[inline(never)]
     pub fn watch_core(&mut self, tile: u16) {
         if self.root.cores.place(tile).is_some() {
             let at = csr::time() + self.map.frequency / PAUSE;
@@ -501,6 +513,8 @@ impl Kernel {
     }
 
     /// Tiles are asked for which somebody waits, and those that are lost end.
+    #[cold]
+    #[inline(never)]
     pub fn check_core_tiles(&mut self, now: u64) {
         self.root.cores.check_at = u64::MAX;
         for core in 0..self.root.cores.all.len() as u8 {

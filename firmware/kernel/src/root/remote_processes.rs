@@ -20,7 +20,8 @@ use flick_abi::card::remote_call::FROM_ROOT;
 const CALLED: u64 = 4;
 /// Bytes of a window for what a call carries.
 const WINDOW: u64 = 256;
-const _: () = assert!(MOST_CARRIED <= WINDOW as usize && MAILBOX_BYTES <= WINDOW as usize);
+const _: () = assert!(MOST_CARRIED <= WINDOW as usize);
+const _: () = assert!(MAILBOX_BYTES <= MOST_CARRIED);
 /// The account of the first tile's processes: those of processes are below.
 const LAST_ACCOUNT: u16 = OWNERS as u16 - 1;
 const _: () = assert!(crate::processes::PROCESSES + MOST_TILES as usize <= OWNERS);
@@ -76,6 +77,8 @@ impl From<Answer> for Ended {
 
 impl Kernel {
     /// Calls of programs of other tiles have come.
+    #[cold]
+    #[inline(never)]
     pub fn attend_core_tiles(&mut self, unit: Unit) {
         while unit.events() >> REMOTE & 1 != 0
             && let Some(message) = unit.fetch_long::<LONGEST>(REMOTE)
@@ -497,6 +500,8 @@ impl Kernel {
     }
 
     /// A call waits no longer: its process gets the values, or makes it again.
+    #[cold]
+    #[inline(never)]
     pub fn answer_remote(&mut self, thread: Place) {
         let mut found = None;
         for (core, of) in self.root.cores.all.iter_mut().enumerate() {
