@@ -128,6 +128,13 @@ files() { # SERVER CLIENT OTHER OPTION...
     --program "${client}pipe_chain"
 }
 files "" core0: core1:
+# Two programs of a tile, whose harts a third one has: messages for them are switches. The kernel of the tile decides on
+# them, or the root.
+for by in kernel root; do
+  prints "pipe_calls, switches by the $by" good.expected --set "tile.core.dtu.switches=$by" "${last[@]}" \
+    --program "core0:$card/pipe-server" -- --sessions 3 --program core0:pipe_calls --program core0:pipe_calls -- writes \
+    --program core0:pipe_calls -- leaves
+done
 files core0: core1: core1: --timed
 prints "file_calls" good.expected --file first.tar "${last[@]}" --program "$card/file-server" -- --size 2 --sessions 3 \
   first.tar --program core0:file_calls

@@ -31,6 +31,8 @@ const TWO_CORES: [&str; 3] = [
     "tile.cpu.hart=[{kernel=true,isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"},\
      {isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"}]",
 ];
+/// The root decides on switches between their programs.
+const BY_ROOT: &str = "tile.cpu.dtu.switches=root";
 /// Accelerators of streams with two buffers.
 const TWO_BUFFERS: [&str; 6] = [
     "tile.fft.accelerator.buffers=2",
@@ -157,18 +159,20 @@ fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
             command,
             file: Some(trips_file(machine, "calls")),
         });
-        let mut command = on(machine, &TWO_CORES)?;
-        for (tile, words) in [("cpu0", REPETITIONS), ("cpu1", "serve")] {
-            // The second one is a word behind the first.
-            let program = dir.path().join("core_trips");
-            let word = format!("{tile}:{}", program.display());
-            command.args(["--program", &word, "--", words]);
+        for (kind, more) in [("cores", None), ("cores-by-root", Some(&BY_ROOT))] {
+            let settings: Vec<_> = TWO_CORES.iter().chain(more).copied().collect();
+            let mut command = on(machine, &settings)?;
+            for (tile, word) in [("cpu0", REPETITIONS), ("cpu1", "serve")] {
+                let program = dir.path().join("core_trips");
+                let program = format!("{tile}:{}", program.display());
+                command.args(["--program", &program, "--", word]);
+            }
+            runs.push(Run {
+                what: format!("round trips between core tiles ({kind}), on {machine}"),
+                command,
+                file: Some(trips_file(machine, kind)),
+            });
         }
-        runs.push(Run {
-            what: format!("round trips between core tiles, on {machine}"),
-            command,
-            file: Some(trips_file(machine, "cores")),
-        });
     }
     for (accelerator, _) in ACCELERATORS.iter().take(extent.accelerators) {
         let mut command = on(MACHINES[0], &[])?;
@@ -302,8 +306,12 @@ fn collect(raw: &Path) -> Result<Results, Error> {
     };
     let trips: Result<_, Error> = MACHINES.into_iter().map(trips).collect();
     let core_trips = |machine: &'static str| {
-        let samples = read(&raw.join(trips_file(machine, "cores")), Samples::migration)?;
-        Ok(CoreTrips { machine, samples })
+        let samples = |kind| read(&raw.join(trips_file(machine, kind)), Samples::migration);
+        Ok(CoreTrips {
+            machine,
+            samples: samples("cores")?,
+            by_root: samples("cores-by-root")?,
+        })
     };
     let core_trips: Result<_, Error> = MACHINES.into_iter().map(core_trips).collect();
     // A quick run has fewer of them.

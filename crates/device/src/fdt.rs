@@ -61,6 +61,8 @@ pub struct TilePlace {
     pub host: Option<u32>,
     /// The tile that sets this one's endpoints up, if there is one.
     pub root: Option<u32>,
+    /// It decides on switches between programs of this one, too.
+    pub root_switches: bool,
 }
 
 /// A tile without harts, which the root sets up.
@@ -198,6 +200,9 @@ impl MachineTree {
             }
             if let Some(root) = place.root {
                 fdt.property_u32("flick,root-tile", root)?;
+            }
+            if place.root_switches {
+                fdt.property_null("flick,switches-by-root")?;
             }
         }
         self.write_chosen(&mut fdt)?;

@@ -163,6 +163,8 @@ impl System {
                 tiles: machine.tiles_of_harts() as u32,
                 host: machine.host_tile().map(|tile| tile as u32),
                 root: root.map(|tile| tile as u32),
+                root_switches: root.is_some()
+                    && tile.dtu.as_ref().is_some_and(|dtu| dtu.root_switches),
             },
             other_tiles: match is_root {
                 true => crate::described_tiles::nodes_for_root(machine),

@@ -593,15 +593,20 @@ impl Unit {
         let mut payload = [0; WORDS];
         let words = (size as usize - HEADER_SIZE) / 8;
         // SAFETY: the unit has written a message there, in a slot of this buffer.
-        let header = unsafe {
+        let header =
+            unsafe { Header::from_words((at as *const [u64; HEADER_SIZE / 8]).read_volatile()) };
+        // Most of the root's are short.
+        #[cfg(feature = "root")]
+        let words = words.min(usize::from(header.size).div_ceil(8));
+        // SAFETY: as above.
+        unsafe {
             let from = (at + HEADER_SIZE as u64) as *const u64;
             for (n, word) in payload.iter_mut().take(words).enumerate() {
                 *word = from.add(n).read_volatile();
             }
-            (at as *const [u8; HEADER_SIZE]).read_volatile()
-        };
+        }
         Some(Message {
-            header: Header::from_bytes(&header),
+            header,
             slot: ((at - buffer) >> log2_slot) as u8,
             payload,
         })

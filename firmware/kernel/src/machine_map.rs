@@ -55,6 +55,9 @@ pub struct MachineMap {
     /// The tile that sets up this one's endpoints: it is not the root's own.
     #[cfg(feature = "root")]
     pub root: Option<u64>,
+    /// The root decides when a program that does not run gets a hart for a message.
+    #[cfg(feature = "root")]
+    pub asks_for_switches: bool,
     /// What harts have.
     pub kinds: Kinds,
 }
@@ -157,6 +160,8 @@ impl MachineMap {
             host: None,
             #[cfg(feature = "root")]
             root: None,
+            #[cfg(feature = "root")]
+            asks_for_switches: false,
             kinds: Kinds::new(),
         }
     }
@@ -255,6 +260,8 @@ impl MachineMap {
             (b"", b"flick,host-tile") => self.host = Some(number(value)),
             #[cfg(feature = "root")]
             (b"", b"flick,root-tile") => self.root = Some(number(value)),
+            #[cfg(feature = "root")]
+            (b"", b"flick,switches-by-root") => self.asks_for_switches = true,
             (b"chosen", b"flick,ends-machine") => self.ends_machine = true,
             (b"cpus", b"timebase-frequency") => self.frequency = number(value),
             (b"cpus", b"flick,incoherent") => self.is_coherent = false,

@@ -32,6 +32,10 @@ pub const ENDED: u64 = 0xff;
 /// In the place of a call's number: the kernel asks whether the root is there.
 pub const IS_THERE: u64 = 0xfe;
 
+/// In the place of a call's number: a program that does not run has a message, and shall get a hart. The kernel of a
+/// tile asks that where the root decides on switches (`switches` of the machine file).
+pub const SWITCH: u64 = 0xfd;
+
 /// What an answer is, in bits 7:0 of its third word.
 pub mod answer {
     /// Values.

@@ -19,12 +19,20 @@ const CALLS: f64 = 3.0;
 pub struct CoreTrips {
     pub machine: &'static str,
     pub samples: Samples,
+    /// The same where the root decides on switches.
+    pub by_root: Samples,
 }
 
 impl CoreTrips {
     fn mean(&self, name: &str, messages: u32) -> Option<f64> {
         let spread = self.samples.get(name, messages);
         spread.map(|spread| spread.mean)
+    }
+
+    /// What a switch takes more if the root decides on it.
+    fn beyond_kernel(&self) -> Option<f64> {
+        let by_root = self.by_root.get(SUSPENDED, 1)?.mean;
+        Some(by_root - self.mean(SUSPENDED, 1)?)
     }
 
     /// What it takes more if the receiver's core has another thread.
@@ -77,6 +85,10 @@ pub fn section(all: &[CoreTrips]) -> String {
         line.extend(cycles.map(|cycles| markdown::figure(cycles, 0)));
         lines.push(line);
     }
+    let mut line = vec!["and if the root decides on it".to_owned(), "1".to_owned()];
+    let cycles = all.iter().map(CoreTrips::beyond_kernel);
+    line.extend(cycles.map(|cycles| markdown::figure(cycles, 0)));
+    lines.push(line);
     text.push_str(&markdown::table(&lines));
     text
 }
@@ -90,6 +102,10 @@ pub fn csv(all: &[CoreTrips]) -> String {
                 // Writing to a string does not fail.
                 let _ = writeln!(csv, "{},{name},{messages},{cycles:.1}", trips.machine);
             }
+        }
+        if let Some(spread) = trips.by_root.get(SUSPENDED, 1) {
+            let (machine, cycles) = (trips.machine, spread.mean);
+            let _ = writeln!(csv, "{machine},{SUSPENDED} by the root,1,{cycles:.1}");
         }
     }
     csv
@@ -114,6 +130,7 @@ pub(crate) mod tests {
             CoreTrips {
                 machine,
                 samples: Samples::migration(&text).unwrap(),
+                by_root: Samples::migration(&text).unwrap(),
             }
         })
     }
@@ -130,6 +147,6 @@ pub(crate) mod tests {
         }
         let text = section(&both(1.0));
         assert!(text.contains("| for the switch | 8 | 1,170 |"), "{text}");
-        assert_eq!(csv(&both(1.0)).lines().count(), 1 + 2 * 7);
+        assert_eq!(csv(&both(1.0)).lines().count(), 1 + 2 * 8);
     }
 }

@@ -41,6 +41,11 @@ struct AskedCall {
     arguments: [u64; 6],
 }
 
+/// The bit of a label of an answer to [`remote_call::SWITCH`]; the gate is below.
+const SWITCHES: u64 = 1 << 61;
+/// The label of answers that nobody waits for.
+const NOBODY: u64 = 1 << 60;
+
 /// What the kernel of such a tile knows.
 #[derive(Debug)]
 pub struct Asked {
@@ -51,6 +56,8 @@ pub struct Asked {
     /// Numbers of processes that have ended, of which the root was not told; and their places, as bits.
     ended: [u64; PROCESSES],
     untold: u32,
+    /// Gates for whose threads the root was asked for a hart, as bits.
+    switches: u32,
     /// When the root has said something, and when it was first told something behind that.
     heard_at: u64,
     spoken_at: u64,
@@ -68,6 +75,7 @@ impl Asked {
             before: 0,
             ended: [0; PROCESSES],
             untold: 0,
+            switches: 0,
             heard_at: 0,
             spoken_at: 0,
             check_at: u64::MAX,
@@ -81,7 +89,7 @@ impl Asked {
     }
 
     fn is_idle(&self) -> bool {
-        self.used == 0 && self.untold == 0
+        self.used == 0 && self.untold == 0 && self.switches == 0
     }
 
     fn put(&mut self, place: usize, call: AskedCall) {
@@ -323,6 +331,9 @@ impl Kernel {
             return;
         }
         unit.acknowledge(FROM_ROOT, message.slot);
+        if label & SWITCHES != 0 {
+            return self.switch(label as u8 % u32::BITS as u8);
+        }
         if let Some(asked) = self.root.asked.take(label) {
             self.root_has_answered(&asked, &message.payload);
         }
@@ -430,7 +441,7 @@ impl Kernel {
             let process = self.root.asked.untold.trailing_zeros() as usize;
             let number = self.root.asked.ended[process];
             let words = [remote_call::ENDED | number << 32, 0, 0, 0, 0, 0, 0];
-            match unit.send_by(TO_ROOT, &words, (FROM_ROOT, u64::MAX >> 1)) {
+            match unit.send_by(TO_ROOT, &words, (FROM_ROOT, NOBODY)) {
                 Err(UnitError::NoCredits | UnitError::NoSpace) => {
                     let now = csr::time();
                     // Nobody is there who would revoke anything.
@@ -446,6 +457,34 @@ impl Kernel {
         true
     }
 
+    /// A message has come to a gate, whose thread does not run. Where the root decides on switches, it is asked. False:
+    /// the kernel decides itself.
+    #[inline(never)]
+    pub fn asks_for_switch(&mut self, gate: u8) -> bool {
+        if !self.map.asks_for_switches {
+            return false;
+        }
+        let (Some(unit), Some(reader)) = (self.tiles.unit, self.first_at_gate(gate)) else {
+            return false;
+        };
+        let process = self.processes.number(self.dispatch.threads[reader].process);
+        let words = [remote_call::SWITCH | process << 32, 0, 0, 0, 0, 0, 0];
+        let label = SWITCHES | u64::from(gate);
+        let sent = unit.send_by(TO_ROOT, &words, (FROM_ROOT, label));
+        if sent.is_ok() {
+            self.root.asked.note_spoken(csr::time());
+            self.root.asked.switches |= 1 << gate;
+            self.watch_root();
+        }
+        sent.is_ok()
+    }
+
+    /// The root has said that a gate's threads get a hart, or says nothing any more.
+    fn switch(&mut self, gate: u8) {
+        self.root.asked.switches &= !(1 << gate);
+        self.wake_server(gate);
+    }
+
     /// The root is asked whether it is there, as long as somebody waits for it.
     #[cold]
     #[inline(never)]
@@ -455,7 +494,7 @@ impl Kernel {
             return;
         };
         let words = [remote_call::IS_THERE, 0, 0, 0, 0, 0, 0];
-        let sent = unit.send_by(TO_ROOT, &words, (FROM_ROOT, u64::MAX >> 1));
+        let sent = unit.send_by(TO_ROOT, &words, (FROM_ROOT, NOBODY));
         if sent.is_ok() {
             self.root.asked.note_spoken(now);
         }
@@ -465,6 +504,9 @@ impl Kernel {
             Ok(()) | Err(UnitError::NoCredits | UnitError::NoSpace)
         );
         if is_silent || !is_busy {
+            while self.root.asked.switches != 0 {
+                self.switch(self.root.asked.switches.trailing_zeros() as u8);
+            }
             for place in 0..ASKED {
                 let label = self.root.asked.all[place].map_or(0, |asked| asked.label);
                 if let Some(asked) = self.root.asked.take(label)

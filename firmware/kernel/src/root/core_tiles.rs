@@ -208,10 +208,16 @@ fn each_node(tree: FlatTree<'_>, mut f: impl FnMut(u64, (u64, u64), u64, u64)) {
 }
 
 impl Unit {
-    /// Ends transfers of all harts of a tile by endpoints that are gone.
-    fn finish_of_harts(&self, tile: u16, harts: usize) -> Result<(), NoAnswer> {
+    /// Ends transfers of all harts of a tile by endpoints that are gone, within so many ticks.
+    fn finish_of_harts(&self, tile: u16, harts: usize, limit: u64) -> Result<(), NoAnswer> {
         (0..harts as u64).try_for_each(|bank| self.write_registers(tile, dtu::ABORT, &[bank]))?;
-        while self.read_register(tile, dtu::ABORT)? != 0 {}
+        let begin = csr::time();
+        // How long a command may take that has no confirmation is the tile's own choice.
+        while self.read_register(tile, dtu::ABORT)? != 0 {
+            if csr::time() - begin > limit {
+                return Err(NoAnswer);
+            }
+        }
         let all = u64::MAX >> (64 - harts.clamp(1, 64));
         self.write_registers(tile, dtu::ENABLE, &[all])
     }
@@ -432,11 +438,12 @@ impl Kernel {
         if let EndpointUse::Gate(_) = was {
             self.end_calls_to((tile, number.into()));
         }
+        let limit = self.map.frequency / PAUSE;
         let cleared = self.tiles.unit.filter(|_| is_good).ok_or(NoAnswer);
         let cleared = cleared.and_then(|unit| {
             unit.set_remote(tile, number.into(), None)?;
             match was {
-                EndpointUse::Memory { .. } => unit.finish_of_harts(tile, harts),
+                EndpointUse::Memory { .. } => unit.finish_of_harts(tile, harts, limit),
                 _ => Ok(()),
             }
         });

@@ -215,7 +215,7 @@ impl Kernel {
     pub fn attend_gate(&mut self, port: u64) -> bool {
         let place = (port as u16).wrapping_sub(OF_GATES);
         let is_gate = usize::from(place) < GATES;
-        if is_gate {
+        if is_gate && !self.asks_for_switch(place as u8) {
             self.wake_server(place as u8);
         }
         is_gate

@@ -25,6 +25,8 @@ const _: () = assert!(MAILBOX_BYTES <= MOST_CARRIED);
 /// The account of the first tile's processes: those of processes are below.
 const LAST_ACCOUNT: u16 = OWNERS as u16 - 1;
 const _: () = assert!(crate::processes::PROCESSES + MOST_TILES as usize <= OWNERS);
+/// Calls that are served one after the other, before calls of this tile's harts.
+const AT_ONCE: usize = 8;
 /// Words of the longest answer.
 const ANSWER: usize = ANSWER_WORDS + MAILBOX_BYTES / 8;
 
@@ -80,10 +82,14 @@ impl Kernel {
     #[cold]
     #[inline(never)]
     pub fn attend_core_tiles(&mut self, unit: Unit) {
-        while unit.events() >> REMOTE & 1 != 0
-            && let Some(message) = unit.fetch_long::<LONGEST>(REMOTE)
-        {
-            self.serve_remote(unit, &message);
+        // Programs of this tile call, too, however many there come.
+        for _ in 0..AT_ONCE {
+            if unit.events() >> REMOTE & 1 == 0 {
+                break;
+            }
+            if let Some(message) = unit.fetch_long::<LONGEST>(REMOTE) {
+                self.serve_remote(unit, &message);
+            }
         }
     }
 
@@ -108,7 +114,7 @@ impl Kernel {
                 if called.number == remote_call::ENDED {
                     self.end_remote(core, called.process);
                 }
-                let is_good = called.number >= remote_call::IS_THERE;
+                let is_good = called.number >= remote_call::SWITCH;
                 Some(Ended::from(if is_good {
                     value(0)
                 } else {
