@@ -146,6 +146,7 @@ card_checks() {
   check "Migration between unequal harts" tests/card/run-migration.sh
   check "Accelerators" tests/card/run-accelerators.sh
   check "The root's kernel, attacked and with faults" tests/card/run-root.sh
+  check "Programs of tiles that a root governs" tests/card/run-tiles.sh
   check "Servers of files" tests/card/run-files.sh
   check "Shell of the card" tests/card/run-shell.sh
 }

@@ -52,10 +52,15 @@ static inline u64 now(void) {
 
 static inline u64 hart(void) { return call1(HART_SELF, 0); }
 
-// Each tile runs the program. The others leave the console to the first one.
+// Each tile runs the program. The others leave the console to the first one, unless the program is
+// compiled for one of them alone (-DONE_TILE).
 static inline void only_on_first_tile(struct program_start *start) {
+#ifndef ONE_TILE
   if (start->tile != 0)
     call1(THREAD_EXIT, 0);
+#else
+  (void)start;
+#endif
 }
 
 static inline u64 length(const char *text) {

@@ -48,10 +48,10 @@ static void set_gate(void) {
   set_own(GATE, MESSAGE, (uint64_t)slots, LOG2_SLOT | SLOTS << 8, 0);
 }
 
-/* The core of another tile. */
+/* The core of another tile, whose endpoint the root sets up. */
 static void answer_for_ever(void) {
   static const uint64_t answer[3];
-  set_gate();
+  *unit(FLICK_DTU_CURRENT(0)) = activity;
   for (;;) {
     while (!*unit(FLICK_DTU_EVENTS))
       ;
@@ -76,7 +76,8 @@ void bare_main(void) {
   write_register(MD_TILE, FLICK_DTU_CURRENT(0), &activity, 1);
   set_accelerator(MD_TILE, CONTROL, START);
   set_sender(TO_REQUEST, MD_TILE, REQUESTS, activity, LOG2_SLOT);
-  set_sender(TO_CORE, CORE_TILE, GATE, ROOT, LOG2_SMALL);
+  set(CORE_TILE, GATE, MESSAGE, (uint64_t)slots, LOG2_SLOT | SLOTS << 8, 0);
+  set_sender(TO_CORE, CORE_TILE, GATE, activity, LOG2_SMALL);
 
   print("measure,threads,repetition,cycles\n");
   static const uint64_t none[3] = {COMMIT};

@@ -8,8 +8,8 @@ use clap::Args;
 use flick_driver::{Error, Root};
 
 use crate::m3x::{
-    self, ACCELERATORS, Batches, CHAIN_MODES, ChainMode, ChainTimes, Chains, MACHINES, Program,
-    Results, RoundTrips, Suspended, Switches,
+    self, ACCELERATORS, Batches, CHAIN_MODES, ChainMode, ChainTimes, Chains, CoreTrips, MACHINES,
+    Program, Results, RoundTrips, Suspended, Switches,
 };
 use crate::nanvix::Samples;
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
@@ -28,6 +28,15 @@ const TWO_CORES: &str = "tile.kernel.hart=[\
      {count=2,isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"}]";
 /// Those of tiles for applications would do nothing.
 const FEW_CORES: &str = "tile.cpu.count=1";
+/// Two tiles for programs, which have a core beside that of their kernel.
+const TWO_TILES: [&str; 3] = [
+    "tile.cpu.count=2",
+    "tile.cpu.dtu.endpoints=64",
+    "tile.cpu.hart=[{kernel=true,isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"},\
+     {isa=\"rv64imafdc_zicntr_zicsr_zifencei_zihpm\",core=\"big\"}]",
+];
+/// The root decides on switches between their programs.
+const BY_ROOT: &str = "tile.cpu.dtu.switches=root";
 /// Accelerators of streams with two buffers.
 const TWO_BUFFERS: [&str; 6] = [
     "tile.fft.accelerator.buffers=2",
@@ -164,6 +173,20 @@ fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
                 what: format!("round trips to receivers without a turn, {program}, on {machine}"),
                 command,
                 file: Some(trips_file(machine, program)),
+            });
+        }
+        for (kind, more) in [("cores", None), ("cores-by-root", Some(&BY_ROOT))] {
+            let settings: Vec<_> = TWO_TILES.iter().chain(more).copied().collect();
+            let mut command = on(machine, &settings)?;
+            for (tile, word) in [("cpu0", REPETITIONS), ("cpu1", "serve")] {
+                let program = dir.path().join("core_trips");
+                let program = format!("{tile}:{}", program.display());
+                command.args(["--program", &program, "--", word]);
+            }
+            runs.push(Run {
+                what: format!("round trips between core tiles ({kind}), on {machine}"),
+                command,
+                file: Some(trips_file(machine, kind)),
             });
         }
     }
@@ -306,6 +329,15 @@ fn collect(raw: &Path) -> Result<Results, Error> {
         })
     };
     let trips: Result<_, Error> = MACHINES.into_iter().map(trips).collect();
+    let core_trips = |machine: &'static str| {
+        let samples = |kind| read(&raw.join(trips_file(machine, kind)), Samples::migration);
+        Ok(CoreTrips {
+            machine,
+            samples: samples("cores")?,
+            by_root: samples("cores-by-root")?,
+        })
+    };
+    let core_trips: Result<_, Error> = MACHINES.into_iter().map(core_trips).collect();
     // A quick run has fewer of them.
     let files = ACCELERATORS.map(|(file, name)| (raw.join(batches_file(file)), name));
     let files = files.into_iter().filter(|(path, _)| path.exists());
@@ -329,6 +361,7 @@ fn collect(raw: &Path) -> Result<Results, Error> {
         switches: switches?,
         trips: trips?,
         suspended: suspended?,
+        core_trips: core_trips?,
         batches: batches?,
         by: format!("flick {}, timed", env!("CARGO_PKG_VERSION")),
         chains: chains?,

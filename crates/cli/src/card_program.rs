@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use flick_abi::card::write_argument;
 use flick_diagnostics::Code;
 use flick_driver::{Error, FrontEnd, Root};
-use flick_machine::Files;
+use flick_machine::{Files, System};
 
 use crate::card_shell::Shell;
 use crate::console_place::ConsolePlace;
@@ -52,8 +52,9 @@ impl CardCommand {
 pub struct CardProgram {
     /// A program that `flick card cc` has made: the card's kernel starts it, with the arguments
     /// behind `--`. Several programs run at once: `--program A -- X --program B -- Y`. The exit status
-    /// is that of the first
-    #[arg(long = "program", value_name = "FILE", conflicts_with_all = ["kernel", "initrd", "append"])]
+    /// is that of the first. `TILE:FILE` is a program of that tile; others are of the root's tile, or of
+    /// each tile if the machine has no root
+    #[arg(long = "program", value_name = "[TILE:]FILE", conflicts_with_all = ["kernel", "initrd", "append"])]
     programs: Vec<PathBuf>,
     /// Start the servers, too, with which a program starts others (`posix_spawn`) that are its files;
     /// several programs have them anyway
@@ -75,6 +76,8 @@ const SERVERS: &str = "flick-servers";
 
 /// A program and its arguments.
 struct Started<'a> {
+    /// The name of its tile. `None`: it has none of its own.
+    tile: Option<&'a str>,
     program: &'a Path,
     arguments: Vec<&'a OsStr>,
 }
@@ -85,20 +88,44 @@ impl CardProgram {
         self.programs.first().map(PathBuf::as_path)
     }
 
-    /// Adds the archive and the command line for the programs.
-    pub fn add_to(&self, files: &mut Files) -> Result<(), Error> {
-        let started = started(&self.programs, &self.arguments)?;
-        let [first, others @ ..] = started.as_slice() else {
+    /// Adds the archive, and the command lines of the tiles for their programs.
+    pub fn add_to(&self, files: &mut Files, systems: &[System]) -> Result<(), Error> {
+        let names: Vec<_> = systems.iter().map(|system| &*system.tile.name).collect();
+        let started = started(&self.programs, &self.arguments, &names)?;
+        let Some(first) = started.first() else {
             return Ok(());
         };
-        let has_servers = self.servers || !others.is_empty();
         let mut archive = Archive::new();
+        let mut lines = vec![];
+        for system in systems {
+            let is_here = |one: &&Started<'_>| match one.tile {
+                Some(tile) => tile == system.tile.name,
+                None => !system.is_governed(),
+            };
+            let here: Vec<_> = started.iter().filter(is_here).collect();
+            lines.push(match here.is_empty() {
+                true => None,
+                false => Some(self.line_of(&here, &mut archive)?),
+            });
+        }
+        for file in &self.files {
+            let (file, name) = split(file);
+            archive.add(file, name)?;
+        }
+        files.initrd = Some(archive.finish(first.program)?);
+        files.append_by_tile = Some(lines);
+        Ok(())
+    }
+
+    /// The command line of a tile, with its programs in the archive.
+    fn line_of(&self, here: &[&Started<'_>], archive: &mut Archive) -> Result<String, Error> {
+        let has_servers = self.servers || here.len() > 1;
         let mut words: Vec<OsString> = vec![];
         if has_servers {
             archive.add(&Root::find()?.card_servers()?, Path::new(SERVERS))?;
             words.push(SERVERS.into());
         }
-        for one in &started {
+        for one in here {
             let name = own_name(one.program);
             archive.add(one.program, name)?;
             if has_servers {
@@ -107,13 +134,7 @@ impl CardProgram {
             words.push(name.into());
             words.extend(one.arguments.iter().map(|&word| word.into()));
         }
-        for file in &self.files {
-            let (file, name) = split(file);
-            archive.add(file, name)?;
-        }
-        files.initrd = Some(archive.finish(first.program)?);
-        files.append = Some(command_line(&words));
-        Ok(())
+        Ok(command_line(&words))
     }
 
     /// The console of a program is lines: a terminal edits and shows them, and their end is said.
@@ -149,12 +170,29 @@ fn own_name(path: &Path) -> &Path {
     path.file_name().map_or(path, Path::new)
 }
 
+/// `FILE`, or `TILE:FILE` where no file has this whole name.
+fn with_tile<'a>(word: &'a Path, tiles: &[&str]) -> (Option<&'a str>, &'a Path) {
+    let split = word.to_str().and_then(|word| word.split_once(':'));
+    match split.filter(|(tile, _)| tiles.contains(tile) && !word.exists()) {
+        Some((tile, file)) => (Some(tile), Path::new(file)),
+        None => (None, word),
+    }
+}
+
 /// The programs of a command line: those in front of the first `--`, of which the last one has the
 /// arguments behind it, and those of [`PROGRAM`] words there.
-fn started<'a>(programs: &'a [PathBuf], words: &'a [OsString]) -> Result<Vec<Started<'a>>, Error> {
-    let alone = |program: &'a Path| Started {
-        program,
-        arguments: vec![],
+fn started<'a>(
+    programs: &'a [PathBuf],
+    words: &'a [OsString],
+    tiles: &[&str],
+) -> Result<Vec<Started<'a>>, Error> {
+    let alone = |word: &'a Path| {
+        let (tile, program) = with_tile(word, tiles);
+        Started {
+            tile,
+            program,
+            arguments: vec![],
+        }
     };
     let mut all: Vec<_> = programs.iter().map(|program| alone(program)).collect();
     let mut words = words.iter().map(OsString::as_os_str).peekable();
@@ -295,7 +333,7 @@ mod tests {
         let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
         let line = words("x --program b -- -- y --program c z --program d");
         let programs = ["p", "a"].map(PathBuf::from);
-        let all = started(&programs, &line).unwrap_or_default();
+        let all = started(&programs, &line, &["t"]).unwrap_or_default();
         let all: Vec<_> = all
             .iter()
             .map(|s| (s.program, s.arguments.clone()))
@@ -313,7 +351,16 @@ mod tests {
         });
         assert_eq!(all, wanted);
         let line = words("x --program");
-        assert!(started(&programs, &line).is_err());
+        assert!(started(&programs, &line, &[]).is_err());
+    }
+
+    #[test]
+    fn a_program_has_a_tile() {
+        let tiles = ["core0", "core1"];
+        let of = |word| with_tile(Path::new(word), &tiles);
+        assert_eq!(of("core1:in/p"), (Some("core1"), Path::new("in/p")));
+        assert_eq!(of("core2:p"), (None, Path::new("core2:p")));
+        assert_eq!(of("p"), (None, Path::new("p")));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use flick_diagnostics::Code;
 use flick_driver::{Error, Root};
 use flick_machine::{
     BadBoot, BlockDisk, Board, BootedTiles, Console, End, Files, FunctionNames, Machine, PointLog,
-    SERIAL, Semihosting, SemihostingSetup, TRANSLATE_AFTER, Tracer, boards_of, boot_tiles,
+    SERIAL, Semihosting, SemihostingSetup, System, TRANSLATE_AFTER, Tracer, boards_of, boot_tiles,
     host_board, points_of, timing_of_tiles,
 };
 use flick_timing::faults;
@@ -66,6 +66,9 @@ pub struct Run {
     /// An RV64 ELF file, or an image for the start of memory
     #[arg(long, value_name = "FILE", required_unless_present = "programs")]
     firmware: Option<PathBuf>,
+    /// The firmware of a tile, in place of that of all (repeatable)
+    #[arg(long, value_name = "TILE=FILE")]
+    firmware_of: Vec<String>,
     /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file
     #[arg(long, value_name = "FILE")]
     kernel: Option<PathBuf>,
@@ -175,11 +178,13 @@ pub fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode
     let mut files = Files {
         firmware: read(&firmware)?,
         firmware_alone: None,
+        firmware_of: firmware_of(&run.firmware_of, &systems)?,
         kernel: run.kernel.as_deref().map(read).transpose()?,
         initrd: run.initrd.as_deref().map(read).transpose()?,
         append: run.append.clone(),
+        append_by_tile: None,
     };
-    run.card.add_to(&mut files)?;
+    run.card.add_to(&mut files, &systems)?;
     let bad = |error: BadBoot| {
         let place = match &error {
             BadBoot::Program {
@@ -313,6 +318,28 @@ pub fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode
             "end programs by the test finisher at 0x100000 or by tohost",
         )),
     }
+}
+
+/// The firmware of single tiles, by their numbers.
+fn firmware_of(words: &[String], systems: &[System]) -> Result<Vec<(usize, Vec<u8>)>, Error> {
+    let one = |word: &String| {
+        let found = word.split_once('=').and_then(|(name, file)| {
+            let tile = systems.iter().position(|system| system.tile.name == name)?;
+            Some((tile, file))
+        });
+        let (tile, file) = found.ok_or_else(|| {
+            let names: Vec<_> = systems.iter().map(|system| &*system.tile.name).collect();
+            Error::new(
+                Code::BadOption,
+                "firmware is of no tile",
+                "--firmware-of",
+                format!("{word:?} is no TILE=FILE with one of {}", names.join(", ")),
+                "name a tile with harts (flick machine show)",
+            )
+        })?;
+        Ok((tile, read(Path::new(file))?))
+    };
+    words.iter().map(one).collect()
 }
 
 /// Gives the machine the faults of a file.

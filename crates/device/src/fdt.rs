@@ -44,6 +44,8 @@ pub struct MachineTree {
     pub devices: Vec<DeviceNode>,
     /// Tiles without harts, if this one is their root.
     pub other_tiles: Vec<TileNode>,
+    /// Tiles with harts, if this one is their root.
+    pub core_tiles: Vec<CoreTileNode>,
     /// Nanoseconds that an activity has one of them if others wait for it.
     pub slice: u64,
 }
@@ -57,6 +59,10 @@ pub struct TilePlace {
     pub tiles: u32,
     /// The tile of the host, if the machine has one.
     pub host: Option<u32>,
+    /// The tile that sets this one's endpoints up, if there is one.
+    pub root: Option<u32>,
+    /// It decides on switches between programs of this one, too.
+    pub root_switches: bool,
 }
 
 /// A tile without harts, which the root sets up.
@@ -74,6 +80,21 @@ pub struct TileNode {
     pub endpoints: u32,
     /// Bytes of a block, and of all blocks that the local memory begins with. `None`: it is no accelerator of streams.
     pub blocks: Option<[u64; 2]>,
+}
+
+/// A tile with harts and a kernel of its own, whose endpoints the root sets up.
+#[derive(Clone, Debug)]
+pub struct CoreTileNode {
+    /// The tile's number.
+    pub tile: u32,
+    /// Its name in the machine file.
+    pub name: String,
+    /// The memory that its kernel is in.
+    pub memory: AddressRange,
+    /// Endpoints of its unit.
+    pub endpoints: u32,
+    /// Harts, each of which has a bank of the unit.
+    pub harts: u32,
 }
 
 /// A hart.
@@ -113,6 +134,8 @@ pub struct Chosen {
     pub stdout: Option<u64>,
     /// Seed of the kernel's random numbers. The same seed gives the same run.
     pub rng_seed: Option<Vec<u8>>,
+    /// The machine ends with the tile's first program, though it is not the first tile.
+    pub ends_machine: bool,
 }
 
 /// A description that has no device tree.
@@ -175,6 +198,12 @@ impl MachineTree {
             if let Some(host) = place.host {
                 fdt.property_u32("flick,host-tile", host)?;
             }
+            if let Some(root) = place.root {
+                fdt.property_u32("flick,root-tile", root)?;
+            }
+            if place.root_switches {
+                fdt.property_null("flick,switches-by-root")?;
+            }
         }
         self.write_chosen(&mut fdt)?;
         self.write_cpus(&mut fdt)?;
@@ -186,6 +215,7 @@ impl MachineTree {
         }
         self.write_soc(&mut fdt)?;
         self.write_tiles(&mut fdt)?;
+        self.write_core_tiles(&mut fdt)?;
         self.write_power(&mut fdt)?;
         fdt.end_node(root)?;
         Ok(fdt.finish()?)
@@ -223,6 +253,9 @@ impl MachineTree {
         }
         if let Some(seed) = &chosen.rng_seed {
             fdt.property("rng-seed", seed)?;
+        }
+        if chosen.ends_machine {
+            fdt.property_null("flick,ends-machine")?;
         }
         Ok(fdt.end_node(node)?)
     }
@@ -289,6 +322,28 @@ impl MachineTree {
             if let Some(blocks) = tile.blocks {
                 fdt.property_array_u64("flick,blocks", &blocks)?;
             }
+            fdt.end_node(node)?;
+        }
+        Ok(fdt.end_node(tiles)?)
+    }
+
+    /// The nodes of tiles with kernels of their own, for their root.
+    fn write_core_tiles(&self, fdt: &mut FdtWriter) -> Written {
+        if self.core_tiles.is_empty() {
+            return Ok(());
+        }
+        let tiles = fdt.begin_node("core-tiles")?;
+        fdt.property_u32("#address-cells", 1)?;
+        fdt.property_u32("#size-cells", 0)?;
+        for tile in &self.core_tiles {
+            let node = fdt.begin_node(&format!("tile@{:x}", tile.tile))?;
+            fdt.property_string("compatible", "flick,harts")?;
+            fdt.property_u32("reg", tile.tile)?;
+            fdt.property_string("flick,name", &tile.name)?;
+            let AddressRange { base, size } = tile.memory;
+            fdt.property_array_u64("flick,memory", &[base, size])?;
+            fdt.property_u32("flick,endpoints", tile.endpoints)?;
+            fdt.property_u32("flick,harts", tile.harts)?;
             fdt.end_node(node)?;
         }
         Ok(fdt.end_node(tiles)?)

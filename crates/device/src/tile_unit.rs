@@ -114,6 +114,7 @@ impl<S: Beside + Default + Serialize + DeserializeOwned> ModuleUnit<S> {
             harts: 1,
             kernel: None,
             is_root: false,
+            is_governed: false,
             ..unit
         };
         Ok(Self {

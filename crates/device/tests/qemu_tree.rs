@@ -137,6 +137,7 @@ fn virt(isa: &str, aclint: bool) -> MachineTree {
     MachineTree {
         place: None,
         other_tiles: vec![],
+        core_tiles: vec![],
         slice: 0,
         model: "riscv-virtio,qemu".to_owned(),
         compatible: vec!["riscv-virtio".to_owned()],
@@ -158,6 +159,7 @@ fn virt(isa: &str, aclint: bool) -> MachineTree {
             initrd: None,
             stdout: Some(0x1000_0000),
             rng_seed: None,
+            ends_machine: false,
         },
         devices,
     }

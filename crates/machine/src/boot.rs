@@ -19,12 +19,16 @@ pub struct Files {
     pub firmware: Vec<u8>,
     /// The same for tiles with one hart, if it is another.
     pub firmware_alone: Option<Vec<u8>>,
+    /// The same for single tiles, by their numbers.
+    pub firmware_of: Vec<(usize, Vec<u8>)>,
     /// A kernel that the firmware starts in S mode: an image, or an RV64 ELF file.
     pub kernel: Option<Vec<u8>>,
     /// An initial RAM disk for the kernel, or for firmware that is one.
     pub initrd: Option<Vec<u8>>,
     /// The command line of the kernel, or of firmware that is one.
     pub append: Option<String>,
+    /// The same by tile, if tiles have different ones. One without a command line has no RAM disk either.
+    pub append_by_tile: Option<Vec<Option<String>>>,
 }
 
 /// Where an image of a kernel is put behind the start of memory: 2 MiB, as Linux wants it.
@@ -107,8 +111,19 @@ fn boot_with(
             .max(image_size(file).saturating_add(kernel_base));
     }
     let room = |what| BadBoot::Room { memory, what };
-    system.chosen.bootargs = files.append.clone();
-    if let Some(initrd) = &files.initrd {
+    let (append, initrd) = match &files.append_by_tile {
+        None => (files.append.clone(), files.initrd.as_ref()),
+        Some(all) => {
+            // The first tile ends the machine anyway, if it has a program.
+            let first = all.iter().position(Option::is_some);
+            system.chosen.ends_machine = board.tile() != 0 && first == Some(board.tile());
+            let append = all.get(board.tile()).cloned().flatten();
+            let initrd = files.initrd.as_ref().filter(|_| append.is_some());
+            (append, initrd)
+        }
+    };
+    system.chosen.bootargs = append;
+    if let Some(initrd) = initrd {
         let size = initrd.len() as u64;
         let at = match files.kernel {
             // Behind the kernel, with room for what it allocates first.
@@ -212,8 +227,11 @@ pub fn boot_tiles(
     let is_single = systems.len() == 1;
     for (system, board) in systems.iter_mut().zip(boards.all()) {
         // Firmware that is the kernel has the RAM disk and the command line on each tile.
-        let firmware = match &files.firmware_alone {
-            Some(alone) if system.tile.harts.len() == 1 => alone,
+        let mut own = files.firmware_of.iter();
+        let own = own.find(|(tile, _)| *tile == board.tile());
+        let firmware = match (own, &files.firmware_alone) {
+            (Some((_, own)), _) => own,
+            (_, Some(alone)) if system.tile.harts.len() == 1 => alone,
             _ => &files.firmware,
         };
         let tile = match (board.tile(), &files.kernel) {

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use flick_device::accelerator::functions;
 use flick_device::dtu::{BadDtu, Dtu, DtuDescription};
 use flick_device::fdt::{
-    AddressRange, BadTree, Chosen, DeviceNode, HartNode, MachineTree, Mmu, TileNode, TilePlace,
+    AddressRange, BadTree, Chosen, CoreTileNode, DeviceNode, HartNode, MachineTree, Mmu, TileNode,
+    TilePlace,
 };
 use flick_device::virtio::{BlockDevice, Disk, VirtioConsole, VirtioDevice, VirtioMmio};
 use flick_device::{
@@ -40,6 +41,7 @@ pub struct System {
     place: TilePlace,
     /// Tiles that it sets up.
     other_tiles: Vec<TileNode>,
+    core_tiles: Vec<CoreTileNode>,
     /// The tile, whose harts, memories and devices these are.
     pub tile: Tile,
     /// For the firmware.
@@ -152,15 +154,24 @@ impl System {
             let data = core.and_then(|core| core.l1d.as_ref());
             data.is_some_and(|cache| cache.write == WritePolicy::Back)
         };
+        let is_root = tile.dtu.as_ref().is_some_and(|dtu| dtu.is_root);
+        let root = crate::described_tiles::root_of(machine).filter(|_| !is_root);
         Ok(Self {
             writes_back: tile.harts.iter().any(keeps_stores),
             place: TilePlace {
                 tile: number as u32,
                 tiles: machine.tiles_of_harts() as u32,
                 host: machine.host_tile().map(|tile| tile as u32),
+                root: root.map(|tile| tile as u32),
+                root_switches: root.is_some()
+                    && tile.dtu.as_ref().is_some_and(|dtu| dtu.root_switches),
             },
-            other_tiles: match tile.dtu.as_ref().is_some_and(|dtu| dtu.is_root) {
+            other_tiles: match is_root {
                 true => crate::described_tiles::nodes_for_root(machine),
+                false => vec![],
+            },
+            core_tiles: match is_root {
+                true => crate::described_tiles::core_tiles_for_root(machine, number),
                 false => vec![],
             },
             tile,
@@ -171,9 +182,14 @@ impl System {
         })
     }
 
-    /// Does its kernel set up tiles without harts?
+    /// Does its kernel set up other tiles?
     pub fn is_root(&self) -> bool {
-        !self.other_tiles.is_empty()
+        !self.other_tiles.is_empty() || !self.core_tiles.is_empty()
+    }
+
+    /// Does another tile set its endpoints up?
+    pub fn is_governed(&self) -> bool {
+        self.place.root.is_some()
     }
 
     /// Does it have a console?
@@ -309,6 +325,7 @@ impl System {
         DtuDescription {
             harts: self.tile.harts.len(),
             kernel: harts.position(|hart| hart.is_kernel),
+            is_governed: self.place.root.is_some(),
             ..unit_of(dtu, self.place.tile as usize)
         }
     }
@@ -387,10 +404,8 @@ impl System {
         });
         let is_incoherent = self.tile.coherence == machine::Coherence::None;
         let tree = MachineTree {
-            place: (self.place.tiles > 1
-                || self.place.host.is_some()
-                || !self.other_tiles.is_empty())
-            .then_some(self.place),
+            place: (self.place.tiles > 1 || self.place.host.is_some() || self.is_root())
+                .then_some(self.place),
             model: self.model.clone(),
             compatible: self.compatible.clone(),
             timebase_frequency: self.timebase,
@@ -416,6 +431,7 @@ impl System {
                 .chain(unit)
                 .collect(),
             other_tiles: self.other_tiles.clone(),
+            core_tiles: self.core_tiles.clone(),
             slice: self
                 .tile
                 .dtu
@@ -447,5 +463,6 @@ pub(crate) fn unit_of(dtu: &machine::Dtu, tile: usize) -> DtuDescription {
         harts: 0,
         kernel: None,
         is_root: dtu.is_root,
+        is_governed: false,
     }
 }

@@ -5,7 +5,7 @@ use flick_device::accelerator::{
     RequestTile, functions, request_by_name,
 };
 use flick_device::dtu::{Dtu, DtuDescription};
-use flick_device::fdt::{AddressRange, TileNode};
+use flick_device::fdt::{AddressRange, CoreTileNode, TileNode};
 use flick_device::{Arrived, Device, HostSpace, HostTile, Mtimer, Time, Timebase};
 use flick_timing::machine::{self, Tile, TileKind};
 
@@ -145,6 +145,30 @@ pub(crate) fn nodes_for_root(machine: &machine::Machine) -> Vec<TileNode> {
                 }
                 _ => None,
             },
+        })
+    };
+    machine.tiles.iter().enumerate().filter_map(node).collect()
+}
+
+/// The tile whose unit is the root's.
+pub(crate) fn root_of(machine: &machine::Machine) -> Option<usize> {
+    let is_root = |tile: &Tile| tile.dtu.as_ref().is_some_and(|dtu| dtu.is_root);
+    machine.tiles.iter().position(is_root)
+}
+
+/// Tiles with harts beside the root's, for the tree of its firmware.
+pub(crate) fn core_tiles_for_root(machine: &machine::Machine, root: usize) -> Vec<CoreTileNode> {
+    let node = |(number, tile): (usize, &Tile)| {
+        let (dtu, memory) = (tile.dtu.as_ref()?, tile.main_memory()?);
+        (tile.kind == TileKind::Harts && number != root).then(|| CoreTileNode {
+            tile: number as u32,
+            name: tile.name.clone(),
+            memory: AddressRange {
+                base: memory.base,
+                size: memory.size,
+            },
+            endpoints: dtu.endpoints,
+            harts: tile.harts.len() as u32,
         })
     };
     machine.tiles.iter().enumerate().filter_map(node).collect()

@@ -61,9 +61,21 @@ pub struct Capabilities<'a, T> {
     free: Place,
     used: usize,
     counts: [u16; OWNERS],
+    /// By process: whose count its capabilities are in.
+    accounts: [u8; OWNERS],
     /// The most that a process may have.
     quota: usize,
 }
+
+/// Each process has an account of its own.
+const OWN: [u8; OWNERS] = {
+    let (mut all, mut n) = ([0; OWNERS], 0);
+    while n < OWNERS {
+        all[n] = n as u8;
+        n += 1;
+    }
+    all
+};
 
 impl<T> Default for Capabilities<'_, T> {
     fn default() -> Self {
@@ -79,6 +91,7 @@ impl<T> Capabilities<'_, T> {
             free: NOBODY,
             used: 0,
             counts: [0; OWNERS],
+            accounts: OWN,
             quota: 0,
         }
     }
@@ -105,6 +118,7 @@ impl<'a, T: Copy> Capabilities<'a, T> {
             entries,
             used: 0,
             counts: [0; OWNERS],
+            accounts: OWN,
             quota,
         }
     }
@@ -112,6 +126,18 @@ impl<'a, T: Copy> Capabilities<'a, T> {
     /// How many there are.
     pub fn count(&self) -> usize {
         self.used
+    }
+
+    /// The capabilities of a process count as those of another one from now on. It has none.
+    pub fn set_account(&mut self, owner: u16, account: u16) {
+        if let Some(of) = self.accounts.get_mut(usize::from(owner)) {
+            *of = account as u8;
+        }
+    }
+
+    fn count_of(&mut self, owner: u16) -> Option<&mut u16> {
+        let account = *self.accounts.get(usize::from(owner))?;
+        self.counts.get_mut(usize::from(account))
     }
 
     fn entry(&self, place: Place) -> Option<&Entry<T>> {
@@ -129,8 +155,9 @@ impl<'a, T: Copy> Capabilities<'a, T> {
     pub fn add(&mut self, owner: u16, object: T, parent: Option<Place>) -> Option<Place> {
         let place = self.free;
         let free = self.entry(place)?.next;
-        let count = self.counts.get_mut(usize::from(owner))?;
-        if usize::from(*count) >= self.quota {
+        let quota = self.quota;
+        let count = self.count_of(owner)?;
+        if usize::from(*count) >= quota {
             return None;
         }
         *count += 1;
@@ -169,6 +196,11 @@ impl<'a, T: Copy> Capabilities<'a, T> {
         Some((place, entry.object.filter(|_| is_it)?))
     }
 
+    /// The object at a place, whoever has it.
+    pub fn object(&self, place: Place) -> Option<T> {
+        self.entry(place)?.object
+    }
+
     /// Its object changes.
     pub fn set(&mut self, place: Place, object: T) {
         self.change(place, |entry| {
@@ -203,7 +235,9 @@ impl<'a, T: Copy> Capabilities<'a, T> {
             (entry.previous, entry.next) = (NOBODY, free);
         });
         self.used -= 1;
-        self.counts[usize::from(entry.owner)] -= 1;
+        if let Some(count) = self.count_of(entry.owner) {
+            *count -= 1;
+        }
         Some((entry.parent, object))
     }
 
@@ -388,6 +422,21 @@ mod tests {
             (table.count(), table.find(1, table.number(left))),
             (0, None)
         );
+    }
+
+    #[test]
+    fn processes_with_one_account_share_a_quota() {
+        let mut entries = vec![Entry::FREE; 9];
+        let mut table = Capabilities::with_entries(&mut entries, 3);
+        table.set_account(5, 63);
+        table.set_account(6, 63);
+        let first = table.add(5, 0, None).unwrap();
+        table.add(6, 1, None).unwrap();
+        table.add(6, 2, None).unwrap();
+        assert_eq!((table.add(5, 3, None), table.add(6, 3, None)), (None, None));
+        assert!(table.add(7, 4, None).is_some());
+        assert_eq!(revoke(&mut table, first), [0]);
+        assert!(table.add(6, 5, None).is_some());
     }
 
     #[test]

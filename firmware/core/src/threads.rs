@@ -74,6 +74,9 @@ pub enum Wait {
     /// The end of this activity of an accelerator.
     #[cfg(feature = "root")]
     Activity(u16),
+    /// The root's answer to this call.
+    #[cfg(feature = "root")]
+    Root(u8),
 }
 
 /// A list of threads in the order in which they came.

@@ -48,8 +48,11 @@ pub const HOST: u16 = flick_abi::descriptor::KERNEL_ENDPOINT;
 /// The first one of mailboxes.
 #[cfg(not(any(feature = "host", feature = "root")))]
 const FIRST_MAILBOX: u16 = 3;
+/// Calls of programs of other tiles.
 #[cfg(feature = "root")]
-const FIRST_MAILBOX: u16 = REPLIES + 1;
+pub const REMOTE: u16 = 5;
+#[cfg(feature = "root")]
+const FIRST_MAILBOX: u16 = REMOTE + 1;
 #[cfg(feature = "host")]
 const FIRST_MAILBOX: u16 = FIRST_HART_ENDPOINT + DIRECT_HARTS;
 /// Endpoints with buffers of the kernel, from 0 on.
@@ -68,9 +71,13 @@ const OF_HOST: u16 = crate::root::ENDPOINTS;
 /// Words of the longest message that the kernel sends.
 const OUTGOING_WORDS: usize = if cfg!(feature = "host") {
     flick_abi::descriptor::DESCRIPTOR_WORDS
+} else if cfg!(feature = "root") {
+    LONGEST
 } else {
     PAYLOAD / 8
 };
+/// Words of what is in a slot of the largest size, behind its header.
+pub const LONGEST: usize = ((1 << LOG2_REQUEST) - HEADER_SIZE) / 8;
 /// Slots of a receive endpoint: each other kernel has one message under way at most.
 const SLOTS: u8 = MOST_TILES as u8;
 /// Bytes of a slot for a request: a header and a payload.
@@ -82,11 +89,15 @@ pub const PAYLOAD: usize = flick_abi::card::MAILBOX_BYTES;
 /// Tiles of a machine whose kernels talk, so that each has a credit for slots of the others.
 pub const MOST_TILES: u64 = 16;
 
+/// How often a command is made again that the root has aborted: a root that has failed meanwhile ends it.
+#[cfg(feature = "root")]
+const ABORTS: u32 = 1 << 20;
+
 const fn log2_slot(endpoint: u16) -> u8 {
     match endpoint {
         REQUESTS => LOG2_REQUEST,
         #[cfg(feature = "root")]
-        CALLS | REPLIES => LOG2_REQUEST,
+        CALLS | REPLIES | REMOTE => LOG2_REQUEST,
         #[cfg(feature = "host")]
         HOST => flick_abi::descriptor::LOG2_DESCRIPTOR_SLOT,
         _ => LOG2_ANSWER,
@@ -276,7 +287,29 @@ impl Registers {
     pub fn execute(&self, word: CommandWord) -> Result<u64, Error> {
         self.start(word);
         self.finish();
-        Outcome::from_bits(self.get(dtu::RESULT)).result()
+        let result = Outcome::from_bits(self.get(dtu::RESULT)).result();
+        #[cfg(feature = "root")]
+        if result == Err(Error::Aborted) {
+            return self.execute_again(word);
+        }
+        result
+    }
+
+    /// The root has taken the bank meanwhile, and gives it back.
+    #[cfg(feature = "root")]
+    #[cold]
+    #[inline(never)]
+    fn execute_again(&self, word: CommandWord) -> Result<u64, Error> {
+        let mut result = Err(Error::Aborted);
+        for _ in 0..ABORTS {
+            self.start(word);
+            self.finish();
+            result = Outcome::from_bits(self.get(dtu::RESULT)).result();
+            if result != Err(Error::Aborted) {
+                break;
+            }
+        }
+        result
     }
 
     /// Starts a command. None runs.
@@ -345,6 +378,46 @@ impl Unit {
         unit.set(dtu::WAITING_INTERRUPT, waiting);
         unit.set(dtu::INTERRUPT, u64::MAX);
         Some(unit)
+    }
+
+    /// The same if another tile sets up all endpoints. The buffer of the first one is at an address.
+    #[cfg(feature = "root")]
+    pub fn begin_governed(base: u64, buffer: u64, kernel_hart: usize) -> Self {
+        let mut buffers = [0; BUFFERS];
+        buffers[usize::from(flick_abi::card::remote_call::FROM_ROOT)] = buffer;
+        let unit = Self {
+            registers: Registers(base),
+            tiles: 0,
+            buffers,
+            // Harts have endpoints, and none of them is the kernel's to set up.
+            first_sender: 0,
+            first_of_harts: u16::MAX,
+        };
+        unit.set(dtu::current(kernel_hart), KERNEL.into());
+        unit.set(dtu::WAITING_INTERRUPT, 0);
+        unit.set(dtu::INTERRUPT, u64::MAX);
+        unit
+    }
+
+    /// Its bank has the harts' activity from now on.
+    #[cfg(feature = "root")]
+    pub fn begin_governed_hart(&self, hart: usize) -> Registers {
+        self.set(dtu::current(hart), HARTS.into());
+        self.registers
+    }
+
+    /// Sends a message by an endpoint. Its answer has `token` as its label.
+    #[cfg(feature = "root")]
+    pub fn send_by(
+        &self,
+        endpoint: u16,
+        payload: &[u64],
+        (answers, token): (u16, u64),
+    ) -> Result<(), Error> {
+        self.prepare(payload);
+        self.set(dtu::LABEL, token);
+        let word = CommandWord::new(Command::Send, endpoint).with_answer(answers);
+        self.command(word).map(|_| ())
     }
 
     /// The endpoints for mailboxes.
@@ -520,15 +593,20 @@ impl Unit {
         let mut payload = [0; WORDS];
         let words = (size as usize - HEADER_SIZE) / 8;
         // SAFETY: the unit has written a message there, in a slot of this buffer.
-        let header = unsafe {
+        let header =
+            unsafe { Header::from_words((at as *const [u64; HEADER_SIZE / 8]).read_volatile()) };
+        // Most of the root's are short.
+        #[cfg(feature = "root")]
+        let words = words.min(usize::from(header.size).div_ceil(8));
+        // SAFETY: as above.
+        unsafe {
             let from = (at + HEADER_SIZE as u64) as *const u64;
             for (n, word) in payload.iter_mut().take(words).enumerate() {
                 *word = from.add(n).read_volatile();
             }
-            (at as *const [u8; HEADER_SIZE]).read_volatile()
-        };
+        }
         Some(Message {
-            header: Header::from_bytes(&header),
+            header,
             slot: ((at - buffer) >> log2_slot) as u8,
             payload,
         })

@@ -132,8 +132,8 @@ impl Kernel {
         self.end_orphans();
         let Some(parent) = parent else {
             self.processes.remove(process);
-            // The machine ends with the first program of the first tile.
-            if process == FIRST && self.map.tile.0 == 0 {
+            // The machine ends with the first program of the first tile that has one.
+            if process == FIRST && self.map.ends_machine {
                 devices::end_machine(&self.map, status);
             }
             return;

@@ -23,6 +23,11 @@ const NO_PROGRAM: u64 = 71;
 
 /// Starts it, or ends the machine.
 pub fn start(kernel: &mut Kernel, arguments: &str) {
+    let has_others = kernel.map.is_governed() || kernel.map.is_root;
+    if arguments.is_empty() && has_others {
+        // Other tiles have programs.
+        return;
+    }
     if let Err(reason) = try_start(kernel, arguments) {
         let name = arguments.split(' ').next().unwrap_or("");
         report!(

@@ -354,6 +354,8 @@ impl Kernel {
             Wait::Activity(activity) => self.root.waiters(activity),
             #[cfg(feature = "root")]
             Wait::Answer(call) => return self.root.forget_call(call),
+            #[cfg(feature = "root")]
+            Wait::Root(_) => return,
             Wait::Sent(_) | Wait::Asked(_) | Wait::Allowed(_) | Wait::Owner => return,
             Wait::Portal(port) => return self.forget_reader(port),
         };
@@ -363,6 +365,10 @@ impl Kernel {
     /// A thread that is in no list can go on.
     #[inline(never)]
     pub fn wake(&mut self, place: Place) {
+        #[cfg(feature = "root")]
+        if self.dispatch.threads[place].harts == 0 {
+            return self.answer_remote(place);
+        }
         point!("wake", place);
         self.dispatch.wake(place, csr::time(), &mut self.harts);
     }
@@ -611,7 +617,15 @@ impl Kernel {
         right: u64,
         hart: Option<u8>,
     ) -> Result<u64, Trouble> {
-        let tables = self.processes[process].tables.ok_or(Trouble::Unmapped)?;
+        let Some(tables) = self.processes[process].tables else {
+            #[cfg(feature = "root")]
+            return self
+                .processes
+                .in_window(process, address)
+                .ok_or(Trouble::Unmapped);
+            #[cfg(not(feature = "root"))]
+            return Err(Trouble::Unmapped);
+        };
         if address >= USER_END {
             return Err(Trouble::Unmapped);
         }

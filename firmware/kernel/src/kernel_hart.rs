@@ -145,9 +145,17 @@ fn begin(kernel: &mut Kernel, map: &MachineMap) {
     kernel.console.begin(serial, map.plic.map(Plic::new));
     let (tile, tiles) = map.tile;
     let harts = (map.kernel_hart, map.harts);
-    kernel.tiles.unit = map
-        .unit
-        .and_then(|base| Unit::begin(base, (tile, tiles), harts, &mut kernel.frames));
+    #[cfg(feature = "root")]
+    let governed = map.unit.zip(map.buffer_of_root());
+    #[cfg(feature = "root")]
+    let governed =
+        governed.map(|(base, buffer)| Unit::begin_governed(base, buffer, map.kernel_hart));
+    #[cfg(not(feature = "root"))]
+    let governed = None;
+    kernel.tiles.unit = governed.or_else(|| {
+        let base = map.unit?;
+        Unit::begin(base, (tile, tiles), harts, &mut kernel.frames)
+    });
     #[cfg(feature = "host")]
     if let (Some(unit), Some(host)) = (kernel.tiles.unit, map.host) {
         unit.begin_host(host as u16);
@@ -172,6 +180,10 @@ fn frames(map: &MachineMap) -> Frames {
     let mut frames = Frames::with_counts(first, counts);
     for (start, end) in [map.tree, map.archive] {
         frames.reserve(start, end);
+    }
+    #[cfg(feature = "root")]
+    if let Some(buffer) = map.buffer_of_root() {
+        frames.reserve(buffer, buffer + flick_abi::card::remote_call::BUFFER);
     }
     frames
 }
@@ -271,7 +283,16 @@ fn direct(kernel: &Kernel, hart: usize, slots: Option<u64>) -> Option<crate::hos
 fn hart_unit(kernel: &Kernel, hart: usize) -> HartUnit {
     // The hart's bank is the kernel's, if it is alone.
     let unit = kernel.tiles.unit.filter(|_| !cfg!(feature = "alone"));
-    let unit = unit.and_then(|unit| unit.begin_hart(hart));
+    let is_governed = kernel.map.is_governed();
+    let begun = unit.filter(|_| !is_governed);
+    let begun = begun.and_then(|unit| unit.begin_hart(hart));
+    // The root sets up endpoints for its programs, and it has none of its own.
+    #[cfg(feature = "root")]
+    let begun = match unit.filter(|_| is_governed) {
+        Some(unit) => Some((unit.begin_governed_hart(hart), [0; 2])),
+        None => begun,
+    };
+    let unit = begun;
     let (registers, endpoints) = unit.unzip();
     let [message, memory] = endpoints.unwrap_or_default();
     HartUnit {
@@ -370,6 +391,10 @@ pub fn attend(kernel: &mut Kernel) {
     if kernel.root.next_turn_end() <= now {
         kernel.end_turns(now);
     }
+    #[cfg(feature = "root")]
+    if kernel.root.next_check() <= now {
+        kernel.check_other_tiles(now);
+    }
     while let Some(hart) = kernel.dispatch.unanswered(now, kernel.patience()) {
         kernel.lose(hart, "it does not save its thread");
     }
@@ -386,7 +411,9 @@ pub fn next_event(kernel: &Kernel) -> u64 {
     ];
     let next = all.into_iter().min().unwrap_or(u64::MAX);
     #[cfg(feature = "root")]
-    let next = next.min(kernel.root.next_turn_end());
+    let next = next
+        .min(kernel.root.next_turn_end())
+        .min(kernel.root.next_check());
     next
 }
 

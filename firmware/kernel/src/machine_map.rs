@@ -45,9 +45,19 @@ pub struct MachineMap {
     writes_back: bool,
     /// The number of the tile, and how many have a kernel.
     pub tile: (u64, u64),
+    /// The machine ends with its first program.
+    pub ends_machine: bool,
+    /// The tile sets up others.
+    pub is_root: bool,
     /// The tile of the host.
     #[cfg(feature = "host")]
     pub host: Option<u64>,
+    /// The tile that sets up this one's endpoints: it is not the root's own.
+    #[cfg(feature = "root")]
+    pub root: Option<u64>,
+    /// The root decides when a program that does not run gets a hart for a message.
+    #[cfg(feature = "root")]
+    pub asks_for_switches: bool,
     /// What harts have.
     pub kinds: Kinds,
 }
@@ -144,8 +154,14 @@ impl MachineMap {
             means: means::LINES | means::WHOLE,
             writes_back: false,
             tile: (0, 1),
+            ends_machine: false,
+            is_root: false,
             #[cfg(feature = "host")]
             host: None,
+            #[cfg(feature = "root")]
+            root: None,
+            #[cfg(feature = "root")]
+            asks_for_switches: false,
             kinds: Kinds::new(),
         }
     }
@@ -193,12 +209,17 @@ impl MachineMap {
                 }
             }
         }
+        map.ends_machine |= map.tile.0 == 0;
         map.plic = wires
             .plic
             .zip(wires.source)
             .and_then(|((base, interrupts), source)| {
                 Some((base, context_of(interrupts, wires.hart)?, source))
             });
+        if map.is_root {
+            // Its programs send to other tiles by gates, and not by mailboxes.
+            map.tile.1 = map.tile.0 + 1;
+        }
         (map, arguments, result.and(map.check()))
     }
 
@@ -232,10 +253,16 @@ impl MachineMap {
     /// A property of the root, or of one of its children.
     fn property(&mut self, section: &[u8], name: &[u8], value: &[u8]) {
         match (section, name) {
+            (b"tiles" | b"core-tiles", b"#address-cells") => self.is_root = true,
             (b"", b"flick,tile") => self.tile.0 = number(value),
             (b"", b"flick,tiles") => self.tile.1 = number(value),
             #[cfg(feature = "host")]
             (b"", b"flick,host-tile") => self.host = Some(number(value)),
+            #[cfg(feature = "root")]
+            (b"", b"flick,root-tile") => self.root = Some(number(value)),
+            #[cfg(feature = "root")]
+            (b"", b"flick,switches-by-root") => self.asks_for_switches = true,
+            (b"chosen", b"flick,ends-machine") => self.ends_machine = true,
             (b"cpus", b"timebase-frequency") => self.frequency = number(value),
             (b"cpus", b"flick,incoherent") => self.is_coherent = false,
             (b"cpus", b"flick,write-back") => self.writes_back = true,
@@ -314,6 +341,21 @@ impl MachineMap {
             return all;
         }
         all & !(1 << self.kernel_hart)
+    }
+
+    /// Where the root tells the kernel of a tile that it governs something, in the tile's memory.
+    #[cfg(feature = "root")]
+    pub fn buffer_of_root(&self) -> Option<u64> {
+        use flick_abi::card::remote_call::BEFORE_END;
+        self.root.map(|_| self.memory.1 - BEFORE_END)
+    }
+
+    /// Another tile sets up the endpoints of this one's unit.
+    pub fn is_governed(&self) -> bool {
+        #[cfg(feature = "root")]
+        return self.root.is_some();
+        #[cfg(not(feature = "root"))]
+        false
     }
 
     /// The archive's addresses.

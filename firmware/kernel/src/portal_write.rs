@@ -59,6 +59,8 @@ fn portal_write(
         tile: own,
         ..
     } = local.unit;
+    // A hart without an endpoint for memory copies itself.
+    let registers = registers.filter(|_| local.unit.memory != 0);
     let is_place = tile < local.unit.tiles && port < PORTALS;
     if !is_place || size == 0 || size > PORTAL_BYTES {
         return failed(Error::Invalid);

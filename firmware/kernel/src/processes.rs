@@ -43,6 +43,9 @@ pub struct Process {
     pub pages: u64,
     /// Where the kernel looks for free addresses first.
     pub next_address: u64,
+    /// Of a process of another tile: the page that its calls' addresses are in.
+    #[cfg(feature = "root")]
+    window: u64,
     uses: u16,
 }
 
@@ -63,6 +66,8 @@ const NONE: Process = Process {
     parents: List::EMPTY,
     pages: 0,
     next_address: FIRST_ADDRESS,
+    #[cfg(feature = "root")]
+    window: 0,
     uses: 0,
 };
 
@@ -114,6 +119,27 @@ impl Processes {
             ..NONE
         };
         Some(place as u16)
+    }
+
+    /// A process of another tile, which has no threads here.
+    #[cfg(feature = "root")]
+    pub fn create_remote(&mut self, window: u64) -> Option<u16> {
+        let place = self.all.iter().position(|process| !process.is_used)?;
+        let uses = self.all[place].uses.wrapping_add(1) & 0x7fff;
+        self.all[place] = Process {
+            window,
+            is_used: true,
+            uses,
+            ..NONE
+        };
+        Some(place as u16)
+    }
+
+    /// The physical address of what a call of such a process carries.
+    #[cfg(feature = "root")]
+    pub fn in_window(&self, process: u16, address: u64) -> Option<u64> {
+        let window = self[process].window;
+        (window != 0 && address < PAGE).then(|| window + address)
     }
 
     /// Its place is free.

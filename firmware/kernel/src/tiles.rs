@@ -154,7 +154,11 @@ const TAKEN_BACK: u64 = 1 << 63;
 impl Kernel {
     /// Is this the number of a tile?
     pub fn is_tile(&self, tile: u64) -> bool {
-        tile < self.map.tile.1.min(MOST_TILES)
+        match self.map.is_governed() {
+            // Programs of a machine with a root send to other tiles by gates.
+            true => tile == self.map.tile.0,
+            false => tile < self.map.tile.1.min(MOST_TILES),
+        }
     }
 
     /// Asks another kernel for the caller, which waits for the answer.
@@ -246,6 +250,15 @@ impl Kernel {
         if unit.has_messages_of_host_alone() {
             return self.attend_host(unit);
         }
+        #[cfg(feature = "root")]
+        if self.map.is_governed() {
+            self.attend_root(unit);
+            let waiting = unit.waiting();
+            if waiting != 0 {
+                self.attend_readers(unit, waiting);
+            }
+            return;
+        }
         self.take_answers(unit);
         while let Some(message) = unit.fetch(NOTES) {
             unit.acknowledge(NOTES, message.slot);
@@ -261,6 +274,7 @@ impl Kernel {
         {
             self.attend_activities(unit);
             self.attend_gates(unit);
+            self.attend_core_tiles(unit);
         }
         let waiting = unit.waiting();
         if waiting != 0 {

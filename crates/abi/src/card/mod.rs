@@ -5,6 +5,7 @@ mod call_table;
 mod command_line;
 mod kernel_calls;
 mod program_start;
+pub mod remote_call;
 mod root_calls;
 
 pub use c_header::c_header;

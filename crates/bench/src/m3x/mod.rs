@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::paper::{Check, check_csv, check_table, write_files};
 
+mod core_trips;
 mod image_chain;
 mod request_batches;
 mod round_trips;
 mod suspended;
 mod switches;
 
+pub use core_trips::CoreTrips;
 pub use image_chain::{CHAIN_MODES, ChainMode, ChainTimes, Chains, Program};
 pub use request_batches::{ACCELERATORS, Batches};
 pub use round_trips::RoundTrips;
@@ -21,13 +23,14 @@ pub use switches::Switches;
 pub const MACHINES: [&str; 2] = ["m3x-noc", "m3x-pcie"];
 
 /// The programs of the card's kernel that are measured.
-pub const PROGRAMS: [&str; 6] = [
+pub const PROGRAMS: [&str; 7] = [
     "autonomous",
     "assisted",
     "batches",
     "round_trips",
     "suspended",
     "suspended_core",
+    "core_trips",
 ];
 
 fn is_pcie(machine: &str) -> bool {
@@ -42,6 +45,7 @@ pub struct Results {
     pub trips: Vec<RoundTrips>,
     /// The same to receivers without a turn, by the same machines.
     pub suspended: Vec<Suspended>,
+    pub core_trips: Vec<CoreTrips>,
     /// Figure 8.
     pub batches: Vec<Batches>,
     /// Figures 9 and 10.
@@ -72,6 +76,10 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
         suspended::csv(&results.both_trips()).into_bytes(),
     ));
     files.push((
+        "fig5-cores.csv".into(),
+        core_trips::csv(&results.core_trips).into_bytes(),
+    ));
+    files.push((
         "switches.csv".into(),
         switches::csv(&results.switches).into_bytes(),
     ));
@@ -86,8 +94,11 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
 pub fn checks(results: &Results) -> Vec<Check> {
     let trips = results.trips.iter().flat_map(RoundTrips::checks);
     let suspended = results.both_trips().into_iter();
+    let core_trips = results.core_trips.iter();
+    let core_trips = core_trips.flat_map(|trips| trips.checks(&results.trips));
     trips
         .chain(suspended.flat_map(|(suspended, running)| suspended.checks(running)))
+        .chain(core_trips)
         .chain(results.chains.iter().flat_map(Chains::checks))
         .chain(results.switches.iter().flat_map(Switches::checks))
         .collect()
@@ -105,6 +116,7 @@ pub fn page(results: &Results) -> String {
     text.push_str(&check_table(&checks(results)));
     text.push_str(&round_trips::section(&results.trips));
     text.push_str(&suspended::section(&results.both_trips()));
+    text.push_str(&core_trips::section(&results.core_trips));
     text.push_str(&request_batches::section(&results.batches));
     for chains in &results.chains {
         text.push_str(&chains.section());
@@ -123,13 +135,14 @@ mod tests {
             by: "a test".into(),
             trips: round_trips::tests::both(1.0).into(),
             suspended: suspended::tests::both(1.0).into(),
+            core_trips: core_trips::tests::both(1.0).into(),
             batches: request_batches::tests::all(),
             chains: image_chain::tests::both(1.0).into(),
             switches: switches::tests::both(1.0).into(),
         };
         let dir = tempfile::tempdir().unwrap();
         let files = write(&results, dir.path()).unwrap();
-        assert_eq!(files.len(), 2 + 3 + 5 + 2 * 5);
+        assert_eq!(files.len(), 2 + 4 + 5 + 2 * 5);
         let page = std::fs::read_to_string(dir.path().join("paper-m3x.md")).unwrap();
         assert!(page.contains("![Figure 10a](fig10a.svg)"), "{page}");
     }

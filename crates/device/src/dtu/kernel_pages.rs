@@ -18,6 +18,12 @@ pub(super) enum KernelRegister {
     Endpoint(u16, usize),
 }
 
+impl KernelRegister {
+    pub(super) fn is_of_endpoint(self) -> bool {
+        matches!(self, Self::Endpoint(..))
+    }
+}
+
 impl Dtu {
     pub(super) fn read_kernel_page(&self, register: KernelRegister) -> u64 {
         let state = &self.state;

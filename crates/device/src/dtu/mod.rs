@@ -82,6 +82,8 @@ pub struct DtuDescription {
     pub kernel: Option<usize>,
     /// Whether it is the root's, which reaches the registers of all units.
     pub is_root: bool,
+    /// Whether the root alone sets its endpoints up: the harts of its own tile cannot.
+    pub is_governed: bool,
 }
 
 /// A unit that cannot be.
@@ -408,7 +410,9 @@ impl Device for Dtu {
         let bank = self.check_access(offset, size, around)?;
         if offset < dtu::PAGE {
             self.write_bank(bank, offset, value, around);
-        } else if let Some(register) = self.kernel_register(offset) {
+        } else if let Some(register) = self.kernel_register(offset)
+            && !(self.description.is_governed && register.is_of_endpoint())
+        {
             self.write_kernel_page(register, value, around);
             self.update(around);
         }

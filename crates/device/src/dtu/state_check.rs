@@ -88,6 +88,7 @@ mod tests {
             harts: 2,
             kernel: None,
             is_root: false,
+            is_governed: false,
         };
         let mut unit = Dtu::new(description).unwrap();
         let mut around = Mock::with_memory(MEMORY, 0x1000);

@@ -65,6 +65,7 @@ pub fn unit(tile: usize) -> DtuDescription {
         harts: 1,
         kernel: (tile == 0).then_some(0),
         is_root: tile == 0,
+        is_governed: false,
     }
 }
 

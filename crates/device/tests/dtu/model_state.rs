@@ -157,6 +157,7 @@ impl State {
             harts: 2,
             kernel: (tile != TILE || scenario.kernel).then_some(1),
             is_root: tile == 1 && scenario.forwards,
+            is_governed: false,
         };
         let mut around = Mock::with_memory(MEMORY, 0x100);
         around.tiles = (0..3).collect();

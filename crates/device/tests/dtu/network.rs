@@ -30,6 +30,7 @@ pub fn description(tile: u16) -> DtuDescription {
         harts: 4,
         kernel: Some(3),
         is_root: tile == 0,
+        is_governed: false,
     }
 }
 

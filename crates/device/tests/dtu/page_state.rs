@@ -104,6 +104,7 @@ impl State {
                 harts: 1,
                 kernel: (tile == 1).then_some(0),
                 is_root: false,
+                is_governed: false,
             })
             .unwrap()
         };

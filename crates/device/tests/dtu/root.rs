@@ -4,6 +4,8 @@ use flick_abi::dtu::{
     MemoryEndpoint, NO_ACTIVITY, ReceiveEndpoint, RegisterEndpoint, SendEndpoint, SlotRecord,
 };
 
+use flick_device::dtu::DtuDescription;
+
 use crate::network::{MEMORY, Network, description};
 
 /// Endpoints of the root, which is activity 3 of hart 3 of tile 0.
@@ -85,6 +87,52 @@ fn transfer(
         network.write(0, HART, register, value);
     }
     network.command(0, HART, CommandWord::new(command, REGISTERS + tile))
+}
+
+#[test]
+fn the_root_alone_sets_the_endpoints_of_a_governed_tile_up() {
+    let governed = DtuDescription {
+        is_governed: true,
+        ..description(1)
+    };
+    let mut network = Network::new(vec![description(0), governed]);
+    network.write(0, 0, dtu::current(HART), 3);
+    let registers = Endpoint::Registers(RegisterEndpoint {
+        activity: 3,
+        tile: 1,
+    });
+    network.set_up(0, REGISTERS + 1, registers);
+    let memory = Endpoint::Memory(MemoryEndpoint {
+        activity: 11,
+        can_read: true,
+        can_write: true,
+        tile: 0,
+        address: MEMORY,
+        size: 4096,
+        receiver: 0,
+    });
+    // By the kernel of the tile itself: on no hart.
+    network.set_up(1, 9, memory);
+    assert_eq!(network.endpoint(1, 9), None);
+    network.write(1, 3, dtu::endpoint_word(9, 0), memory.words()[0]);
+    assert_eq!(network.endpoint(1, 9), None);
+    // Its other registers are its own.
+    network.write(1, 3, dtu::current(1), 11);
+    let read = CommandWord::new(Command::Read, 9);
+    assert_eq!(network.command(1, 1, read), Err(Error::NoEndpoint));
+    let words = memory.words();
+    let at = dtu::endpoint_word(9, 0);
+    assert_eq!(write(&mut network, 1, at, &words), Ok(0));
+    network.write(1, 1, dtu::ADDRESS, MEMORY);
+    network.write(1, 1, dtu::SIZE, 8);
+    assert_eq!(network.command(1, 1, read), Ok(0));
+    // Neither can it be kept, nor made larger, nor be another activity's.
+    for word in 0..4 {
+        network.write(1, 3, dtu::endpoint_word(9, word), u64::MAX);
+    }
+    assert_eq!(network.endpoint(1, 9), Some(memory));
+    assert_eq!(write(&mut network, 1, at, &[0; 4]), Ok(0));
+    assert_eq!(network.command(1, 1, read), Err(Error::NoEndpoint));
 }
 
 #[test]

@@ -74,6 +74,7 @@ fn unit(endpoints: u16) -> DtuDescription {
         harts: 3,
         kernel: Some(2),
         is_root: true,
+        is_governed: false,
     }
 }
 

@@ -30,6 +30,7 @@ pub fn description(tile: u16, harts: usize) -> DtuDescription {
         harts,
         kernel: (harts != 0).then_some(0),
         is_root: false,
+        is_governed: false,
     }
 }
 

@@ -45,6 +45,7 @@ fn description(tile: usize, harts: usize) -> DtuDescription {
         harts,
         kernel: (harts != 0).then_some(KERNEL),
         is_root: false,
+        is_governed: false,
     }
 }
 

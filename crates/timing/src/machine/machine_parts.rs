@@ -355,6 +355,8 @@ pub struct Dtu {
     pub period: f64,
     /// Whether it reaches the registers of all other units.
     pub is_root: bool,
+    /// The root decides when a program of the tile that does not run gets a hart for a message, and not its kernel.
+    pub root_switches: bool,
     /// Of the root: femtoseconds that an activity has an accelerator if others wait for it.
     pub slice: u64,
     /// See [`Tile::line`].

@@ -368,6 +368,7 @@ fn dtu(mut table: Table<'_>, clock: Option<f64>) -> Result<Dtu, Error> {
         cycles: table.number_or("cycles", (0.0, 1e6), 0.0)?,
         period: period(&mut table, clock)?,
         is_root: table.flag("root")?,
+        root_switches: table.choice_or("switches", &["kernel", "root"], 0)? == 1,
         slice: table.quantity_or("slice", &TIME, 4e12)? as u64,
     };
     if !table.lacks() && table.has("slice") && !dtu.is_root {

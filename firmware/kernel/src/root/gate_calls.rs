@@ -1,14 +1,16 @@
 //! Calls of programs to gates, which wait for their answers. The kernel hands those to gates of its own tile from
 //! program to program. Others go by the unit.
+use flick_abi::card::remote_call::NOTICE;
 use flick_abi::card::{Error, MAILBOX_BYTES};
-use flick_abi::dtu::Error as UnitError;
+use flick_abi::dtu::{Error as UnitError, NO_ANSWER_ENDPOINT};
 use flick_kernel_core::threads::{Place, State, Wait};
 
 use super::activities::of_units;
 use super::forwarding::Requester;
 use super::gates::SLOTS;
+use super::services::GatePlace;
 use super::{Object, Root, Sender, Side};
-use crate::dtu::{KERNEL, Message, PAYLOAD, Payload, REPLIES, Unit};
+use crate::dtu::{KERNEL, Message, Payload, REPLIES, Unit};
 use crate::kernel::{Answer, Caller, Kernel, value};
 
 /// Calls to gates that wait, as bits.
@@ -72,7 +74,7 @@ enum By {
 #[derive(Debug)]
 pub struct OpenCalls {
     all: [Option<OpenCall>; CALLS],
-    messages: [Words; CALLS],
+    messages: &'static mut [Words],
     /// Places that are used, and those of calls that wait for a server, as bits.
     used: u64,
     waiting: u64,
@@ -92,14 +94,9 @@ fn places(bits: u64) -> impl Iterator<Item = usize> {
 impl OpenCalls {
     /// None.
     pub const fn new() -> Self {
-        const NONE: Words = Words {
-            label: 0,
-            words: [0; PAYLOAD / 8],
-            size: 0,
-        };
         Self {
             all: [None; CALLS],
-            messages: [NONE; CALLS],
+            messages: &mut [],
             used: 0,
             waiting: 0,
             before: 0,
@@ -138,7 +135,8 @@ impl OpenCalls {
             by_unit += usize::from(call.stage == Stage::Sent);
         }
         let has_room = own < CALLS_OF_PROCESS && (is_local || by_unit < CALLS_BY_UNIT);
-        places(!self.used).next().filter(|_| has_room)
+        let place = places(!self.used).next();
+        place.filter(|&place| has_room && place < self.messages.len())
     }
 }
 
@@ -170,6 +168,15 @@ impl Root {
 }
 
 impl Kernel {
+    /// There is memory for the messages of calls.
+    pub fn begin_calls(&mut self) {
+        self.root.calls.messages = self.root_table(CALLS, || Words {
+            label: 0,
+            words: Payload::default(),
+            size: 0,
+        });
+    }
+
     /// The caller sends a message, and waits for the answer.
     pub fn call_gate(
         &mut self,
@@ -183,7 +190,7 @@ impl Kernel {
             Object::Sender(sender) => (sender, By::Sender),
             Object::Session(session, Side::User) => {
                 let (gate, label) = self.root.services.way_of(session).ok_or(Error::Dead)?;
-                (self.sender_to(gate, label), By::Session(session, 0))
+                (self.sender_to(gate, label)?, By::Session(session, 0))
             }
             _ => return Err(Error::Invalid),
         };
@@ -197,26 +204,47 @@ impl Kernel {
         &mut self,
         caller: Caller,
         session: u8,
-        (gate, label): (u8, u64),
+        (gate, label): (GatePlace, u64),
         message: &[u64],
         until: u64,
     ) -> Answer {
-        let way = (self.sender_to(gate, label), By::Opening(session));
+        let way = (self.sender_to(gate, label)?, By::Opening(session));
         self.call(caller, way, message, 0, until)
     }
 
-    /// Sends to a gate of this tile.
-    fn sender_to(&self, gate: u8, label: u64) -> Sender {
-        let (endpoint, receiver) = self.root.place_of(gate);
-        Sender {
-            tile: self.map.tile.0 as u16,
+    /// Sends to the gate of a service.
+    fn sender_to(&self, gate: GatePlace, label: u64) -> Result<Sender, Error> {
+        let (tile, endpoint, receiver) = match gate {
+            GatePlace::Own(gate) => {
+                let (endpoint, receiver) = self.root.place_of(gate);
+                (self.map.tile.0 as u16, endpoint, receiver)
+            }
+            GatePlace::Core(core, endpoint) => {
+                let gate = self.root.cores.gate(core, endpoint);
+                gate.ok_or(Error::Dead)?
+            }
+        };
+        Ok(Sender {
+            tile,
             endpoint,
             receiver,
             credits: 1,
             label,
             own: 0,
             answers: 0,
-        }
+        })
+    }
+
+    /// Sends a message that takes no answer to a gate of another tile.
+    pub fn send_to_gate(
+        &self,
+        to: (u16, u16, u16),
+        label: u64,
+        words: &[u64],
+    ) -> Result<(), UnitError> {
+        let unit = self.tiles.unit.ok_or(UnitError::Unreachable)?;
+        unit.set_message_endpoint(unit.root_sender(), KERNEL, to, (label, 1));
+        unit.send_by(unit.root_sender(), words, (NO_ANSWER_ENDPOINT, 0))
     }
 
     fn call(
@@ -258,8 +286,9 @@ impl Kernel {
             }
         }
         self.root.calls.put(place, call);
-        if is_local {
-            self.hand_over(sender.endpoint);
+        match is_local {
+            true => self.hand_over(sender.endpoint),
+            false => self.watch_core(sender.tile),
         }
         self.wait(caller.thread, Wait::Answer(place as u8), until)
     }
@@ -339,6 +368,12 @@ impl Kernel {
         })
     }
 
+    /// Does a call wait for an answer of this tile?
+    pub fn is_awaited(&self, tile: u16) -> bool {
+        let mut calls = places(self.root.calls.used).filter_map(|place| self.root.calls.get(place));
+        calls.any(|call| call.gate.0 == tile)
+    }
+
     /// A gate is gone: nobody will answer.
     pub fn end_calls_to(&mut self, gate: (u16, u16)) {
         for n in 0..CALLS {
@@ -383,7 +418,10 @@ impl Kernel {
     pub fn take_gate_answers(&mut self, unit: Unit) {
         while let Some(message) = unit.fetch(REPLIES) {
             unit.acknowledge(REPLIES, message.slot);
-            self.answer_has_come(&message);
+            match message.header.label & NOTICE {
+                0 => self.answer_has_come(&message),
+                _ => self.core_has_heard(message.header.label & !NOTICE),
+            }
         }
     }
 

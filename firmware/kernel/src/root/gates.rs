@@ -40,6 +40,8 @@ pub struct Gate {
     is_of_kernel: bool,
     /// The unit interrupts for its messages.
     interrupts: bool,
+    /// The process that has it and the number of its capability, on a tile that the root governs.
+    of: (u16, u64),
 }
 
 /// All of them.
@@ -57,6 +59,7 @@ impl Gates {
             is_turn_of_calls: false,
             is_of_kernel: false,
             interrupts: false,
+            of: (0, 0),
         };
         Self([NONE; GATES])
     }
@@ -98,9 +101,44 @@ impl Kernel {
             is_turn_of_calls: false,
             is_of_kernel: false,
             interrupts: false,
+            of: (0, 0),
         };
         unit.set_receiver(endpoint, activity, frame, (LOG2_REQUEST, SLOTS as u8));
         granted
+    }
+
+    /// The root has made a gate for a process of this tile, whose messages come to a page.
+    pub fn note_gate(&mut self, of: (u16, u64), (endpoint, activity): (u16, u16), frame: u64) {
+        let place = self.root.gates.0.iter().position(|gate| gate.endpoint == 0);
+        if let Some(place) = place {
+            self.tiles.ports[usize::from(endpoint)] = OF_GATES | place as u16;
+            self.root.gates.0[place] = Gate {
+                endpoint,
+                activity,
+                frame,
+                readers: List::EMPTY,
+                is_turn_of_calls: false,
+                is_of_kernel: false,
+                interrupts: false,
+                of,
+            };
+        }
+    }
+
+    /// A message of a gate of a process of this tile was answered by the root.
+    pub fn free_slot(&self, of: (u16, u64), slot: u64) {
+        let mut gates = self.root.gates.0.iter();
+        let gate = gates.find(|gate| gate.endpoint != 0 && gate.of == of);
+        if let (Some(unit), Some(gate)) = (self.tiles.unit, gate) {
+            self.with_gate(unit, gate, |unit| {
+                unit.acknowledge(gate.endpoint, slot as u8);
+            });
+        }
+    }
+
+    /// Is there a place for a gate?
+    pub fn has_room_for_gate(&self) -> bool {
+        self.root.gates.0.iter().any(|gate| gate.endpoint == 0)
     }
 
     /// An endpoint of the tile's unit that is for mailboxes, gates and senders, and of no use yet.
@@ -190,7 +228,7 @@ impl Kernel {
     pub fn attend_gate(&mut self, port: u64) -> bool {
         let place = (port as u16).wrapping_sub(OF_GATES);
         let is_gate = usize::from(place) < GATES;
-        if is_gate {
+        if is_gate && !self.asks_for_switch(place as u8) {
             self.wake_server(place as u8);
         }
         is_gate
@@ -219,6 +257,10 @@ impl Kernel {
                 (self.map.tile.0 as u16, endpoint, activity)
             }
             Object::ActivityGate(activity) => self.gate_of(activity),
+            Object::CoreGate(core, endpoint) => {
+                let gate = self.root.cores.gate(core, endpoint);
+                gate.ok_or(Error::NotFound)?
+            }
             _ => return Err(Error::Invalid),
         };
         let sender = Sender {
@@ -234,6 +276,13 @@ impl Kernel {
     }
 
     pub fn own_gate(&self, caller: Caller, number: u64) -> Result<(u8, Gate), Error> {
+        if self.map.is_governed() {
+            let is_it =
+                |gate: &&(u8, Gate)| gate.1.endpoint != 0 && gate.1.of == (caller.process, number);
+            let all = (0..).zip(self.root.gates.0.iter().copied());
+            let mut all = all;
+            return all.find(|gate| is_it(&gate)).ok_or(Error::NotFound);
+        }
         match self.capability(caller, number)?.1 {
             Object::Gate(gate) => Ok((gate, self.root.gates.0[usize::from(gate)])),
             _ => Err(Error::Invalid),
@@ -307,7 +356,7 @@ impl Kernel {
             return Ok(Done::Again);
         }
         let mut slot = u64::from(message.slot);
-        if message.header.is_answer() {
+        if message.header.is_answer() || message.header.answer_endpoint == NO_HEADER_ENDPOINT {
             self.with_gate(unit, &gate, |unit| {
                 unit.acknowledge(gate.endpoint, message.slot);
             });

@@ -3,7 +3,7 @@
 use flick_abi::card::{Error, MAILBOX_BYTES, PAGE, RootCall, rights};
 use flick_abi::dtu::{
     self, Command, CommandWord, Endpoint, Error as UnitError, HEADER_SIZE, Header, MemoryEndpoint,
-    Outcome,
+    NO_HEADER_ENDPOINT, Outcome,
 };
 use flick_abi::step_request::STEP_REQUEST_SIZE;
 
@@ -18,7 +18,7 @@ use crate::hart_unit::{
 };
 use crate::trace_points::point;
 
-/// The slot of an answer, as a receiver gets it: it is free.
+/// The slot of an answer, and of a message that takes none, as a receiver gets it: it is free.
 pub const NO_SLOT: u64 = 255;
 /// Bytes of the longest message of `gate_send`: a request for steps with all its arrays.
 pub const LONGEST: u64 = STEP_REQUEST_SIZE as u64;
@@ -108,6 +108,11 @@ impl SenderEndpoint {
             gate,
         })
     }
+}
+
+/// What the right to an endpoint for memory is that the root has set up.
+pub fn reach_words(endpoint: u8, activity: u16) -> super::known_rights::Words {
+    (u32::from(endpoint) | u32::from(activity) << 16, 0, 0)
 }
 
 /// The hart's bank has an activity until this is gone.
@@ -230,7 +235,7 @@ fn take(
         unsafe { (to as *mut u64).write_volatile((from as *const u64).read_volatile()) };
     }
     let slot = at.wrapping_sub(gate.frame) >> LOG2_REQUEST;
-    if !header.is_answer() {
+    if !header.is_answer() && header.answer_endpoint != NO_HEADER_ENDPOINT {
         return Some([slot | size << 8, header.label]);
     }
     acknowledge(registers, gate, slot);
@@ -274,6 +279,8 @@ fn answer(
         // The slot has no message.
         Err(UnitError::NoAnswer) => failed(Error::Invalid),
         Err(UnitError::NoSpace) => failed(Error::Again),
+        // The root has taken it away, and the kernel hart will know of that.
+        Err(UnitError::NoEndpoint | UnitError::Aborted) => Attempt::Ask(note::NOTHING),
         // An accelerator without a turn, perhaps.
         Err(UnitError::Gone) => Attempt::Ask(note::GONE),
         Err(_) => {
@@ -311,6 +318,7 @@ fn send(
     match registers.execute(command.with_answer(sender.answers.into())) {
         Ok(_) => Attempt::Done([0, 0]),
         Err(UnitError::NoCredits | UnitError::NoSpace) => failed(Error::Again),
+        Err(UnitError::NoEndpoint | UnitError::Aborted) => Attempt::Ask(note::NOTHING),
         Err(UnitError::Gone) => Attempt::Ask(note::GONE),
         Err(_) => failed(Error::Dead),
     }
@@ -347,7 +355,33 @@ fn copy(
         };
         let part = most.min(pages * PAGE - at % PAGE);
         let using = Use::begin(local.hart);
-        let Some((small, address, room)) = using.find(Kind::Memory, owner(local), number) else {
+        let found = using.find(Kind::Memory, owner(local), number);
+        if found.is_none()
+            && let Some((small, ..)) = using.find(Kind::Endpoint, owner(local), number)
+        {
+            let _current = Current::set(local, registers, (small >> 16) as u16);
+            registers.set(dtu::ADDRESS, place);
+            registers.set(dtu::SIZE, part);
+            registers.set(dtu::OFFSET, offset.wrapping_add(done));
+            match registers.execute(CommandWord::new(command, small as u16 & 0xff)) {
+                Ok(_) => {}
+                // The root says what is wrong, or what has changed.
+                Err(
+                    UnitError::NoEndpoint
+                    | UnitError::Aborted
+                    | UnitError::OutOfBounds
+                    | UnitError::NoRight,
+                ) => return Attempt::Ask(note::NOTHING),
+                Err(_) => return Attempt::Ask(note::FAILED),
+            }
+            drop(using);
+            done += part;
+            if done < size && heed(local) {
+                return Attempt::Preempted;
+            }
+            continue;
+        }
+        let Some((small, address, room)) = found else {
             return Attempt::Ask(note::NOTHING);
         };
         let end = offset.checked_add(size);

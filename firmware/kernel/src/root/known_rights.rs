@@ -17,6 +17,8 @@ pub enum Kind {
     Sender = 2,
     /// To copy from and to memory of a tile.
     Memory = 3,
+    /// The same by an endpoint that the root has set up.
+    Endpoint = 4,
 }
 
 /// What harts look up.
@@ -122,6 +124,17 @@ pub fn forget_all() {
     if epoch == 0 {
         // Those of old epochs would be known again.
         for [of, ..] in &TABLE.rights {
+            of.store(0, Ordering::Relaxed);
+        }
+    }
+    wait_for_harts();
+}
+
+/// No hart uses rights any more that go by endpoints, which are bits.
+pub fn forget_endpoints(endpoints: u64) {
+    for [of, first, ..] in &TABLE.rights {
+        let endpoint = first.load(Ordering::Relaxed) & 0xff;
+        if endpoint < u64::BITS.into() && endpoints >> endpoint & 1 != 0 {
             of.store(0, Ordering::Relaxed);
         }
     }

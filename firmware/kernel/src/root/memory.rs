@@ -115,12 +115,13 @@ impl Memory {
         (small, self.address, self.size)
     }
 
-    fn has(&self, wanted: u64) -> bool {
+    /// Are these rights among its own?
+    pub fn has(&self, wanted: u64) -> bool {
         wanted & !u64::from(self.rights) == 0
     }
 
     /// Is the range within it?
-    fn check(&self, offset: u64, size: u64) -> Result<(), Error> {
+    pub fn check(&self, offset: u64, size: u64) -> Result<(), Error> {
         let end = offset.checked_add(size);
         match end.is_some_and(|end| end <= self.size) {
             true => Ok(()),
@@ -283,7 +284,7 @@ impl Kernel {
     }
 
     /// Where the memory is in the kernel's, if it is the local memory of an activity that does not run.
-    fn image_of(&self, memory: &Memory) -> Option<u64> {
+    pub fn image_of(&self, memory: &Memory) -> Option<u64> {
         let activity = of_units(memory.owner).filter(|&activity| !self.is_current(activity))?;
         let offset = memory.address - self.facts_of(activity).base;
         Some(self.root.activities[activity].image.memory(offset))

@@ -3,6 +3,8 @@
 mod activities;
 mod activity_image;
 mod activity_moves;
+mod calls_by_message;
+mod core_tiles;
 mod forwarding;
 mod gate_calls;
 mod gates;
@@ -12,6 +14,7 @@ mod known_rights;
 mod lost_tiles;
 mod memory;
 mod remote;
+mod remote_processes;
 mod requests;
 mod sends;
 mod services;
@@ -29,6 +32,8 @@ use flick_kernel_core::flat_tree::FlatTree;
 
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 use activities::{Activities, Activity};
+use calls_by_message::Asked;
+use core_tiles::CoreTiles;
 use gate_calls::OpenCalls;
 use gates::Gates;
 use groups::Groups;
@@ -71,6 +76,10 @@ pub enum Object {
     View(u8, Side),
     /// Activities that have their turns at the same time.
     Group(u8),
+    /// A gate of a process of another tile, by the places of the tile and of its endpoint.
+    CoreGate(u8, u8),
+    /// An endpoint of another tile with harts. It is a child of what it was set up by.
+    Remote(u8, u8),
 }
 
 /// Whose a capability is, of two that have an object together.
@@ -113,6 +122,9 @@ pub struct Root {
     views: Views,
     taking: Option<Taking>,
     lost: LostTiles,
+    cores: CoreTiles,
+    /// Of a tile that another one governs.
+    asked: Asked,
 }
 
 impl Root {
@@ -131,7 +143,16 @@ impl Root {
             views: Views::new(),
             taking: None,
             lost: LostTiles::new(),
+            cores: CoreTiles::new(),
+            asked: Asked::new(),
         }
+    }
+}
+
+impl Root {
+    /// When other tiles are looked at, for which somebody waits.
+    pub fn next_check(&self) -> u64 {
+        self.cores.next_check().min(self.asked.next_check())
     }
 }
 
@@ -139,24 +160,18 @@ impl Kernel {
     /// The tile is the root's, if its tree says so.
     pub fn begin_root(&mut self, tree: FlatTree<'_>) {
         self.root.tiles.read(tree);
-        if self.tiles.unit.is_none() || !self.is_root() {
+        if self.tiles.unit.is_none() || !self.map.is_root {
             return;
         }
         let memory = (self.map.memory.1 - self.map.memory.0) / PART_OF_MEMORY;
-        let pages = (memory / PAGE).max(1) as usize;
-        if let Some(at) = self.frames.allocate_many(pages) {
-            let count = pages * PAGE as usize / size_of::<Entry<Object>>();
-            let entries = at as *mut Entry<Object>;
-            // SAFETY: these frames are nobody else's, and stay. Each entry is written before the slice is made.
-            let entries = unsafe {
-                for n in 0..count {
-                    entries.add(n).write(Entry::FREE);
-                }
-                core::slice::from_raw_parts_mut(entries, count)
-            };
-            self.root.capabilities = Capabilities::with_entries(entries, count / QUOTA);
-        }
+        let pages = (memory / PAGE).max(1);
+        let count = (pages * PAGE) as usize / size_of::<Entry<Object>>();
+        let entries = self.root_table(count, || Entry::FREE);
+        self.root.capabilities = Capabilities::with_entries(entries, count / QUOTA);
+        self.root.views = Views(self.root_table(views::VIEWS, || None));
+        self.begin_calls();
         self.begin_activities();
+        self.begin_core_tiles(tree);
     }
 
     fn begin_activities(&mut self) {
@@ -165,21 +180,31 @@ impl Kernel {
         self.root.schedule.slice = (slice / 1_000_000_000).max(1) as u64;
         let most = (memory / PART_OF_ACTIVITIES) as usize / size_of::<Activity>();
         let most = most.min(activities::MOST);
-        let pages = (most * size_of::<Activity>()).div_ceil(PAGE as usize);
-        if let Some(at) = self.frames.allocate_many(pages) {
-            let all = at as *mut Activity;
-            // SAFETY: as above.
-            self.root.activities = Activities(unsafe {
-                for n in 0..most {
-                    all.add(n).write(Activity::FREE);
-                }
-                core::slice::from_raw_parts_mut(all, most)
-            });
+        self.root.activities = Activities(self.root_table(most, || Activity::FREE));
+    }
+
+    /// A table of the root, in frames that stay. Without memory it is empty.
+    fn root_table<T>(&mut self, count: usize, make: impl Fn() -> T) -> &'static mut [T] {
+        let pages = (count * size_of::<T>()).div_ceil(PAGE as usize);
+        let frames = match pages {
+            0 => None,
+            _ => self.frames.allocate_many(pages),
+        };
+        let Some(at) = frames else { return &mut [] };
+        let entries = at as *mut T;
+        // SAFETY: these frames are nobody else's, and stay. Each entry is written before the slice is made.
+        unsafe {
+            (0..count).for_each(|n| entries.add(n).write(make()));
+            core::slice::from_raw_parts_mut(entries, count)
         }
     }
 
-    fn is_root(&self) -> bool {
-        !self.root.tiles.is_empty()
+    /// Looks at other tiles, for which somebody waits.
+    pub fn check_other_tiles(&mut self, now: u64) {
+        match self.map.is_governed() {
+            true => self.check_root(now),
+            false => self.check_core_tiles(now),
+        }
     }
 
     /// A capability of the caller's process.
@@ -205,7 +230,10 @@ impl Kernel {
         why: u64,
     ) -> Answer {
         let [a0, a1, a2, a3, a4, _] = arguments;
-        if !self.is_root() {
+        if self.map.is_governed() {
+            return self.governed_call(caller, call, arguments, why);
+        }
+        if !self.map.is_root {
             return Err(Error::NoCall);
         }
         match call {
@@ -256,13 +284,16 @@ impl Kernel {
     /// A capability like the caller's for its parent, or for a child.
     fn give(&mut self, caller: Caller, number: u64, process: u64) -> Answer {
         let (place, object) = self.capability(caller, number)?;
-        let parent = self.processes[caller.process].parent;
-        let parent = parent.filter(|&parent| self.processes.number(parent) == process);
-        let to = parent.or_else(|| self.processes.child(caller.process, process));
-        let to =
-            to.filter(|&to| self.processes[to].tables.is_some() && !self.processes[to].is_ending);
-        let to = to.ok_or(Error::NotFound)?;
-        self.give_to(to, place, object)
+        let to = self.relative(caller.process, process);
+        self.give_to(to.ok_or(Error::NotFound)?, place, object)
+    }
+
+    /// The parent or a child of a process that has this number, and goes on.
+    fn relative(&self, of: u16, number: u64) -> Option<u16> {
+        let parent = self.processes[of].parent;
+        let parent = parent.filter(|&parent| self.processes.number(parent) == number);
+        let found = parent.or_else(|| self.processes.child(of, number));
+        found.filter(|&to| self.processes[to].tables.is_some() && !self.processes[to].is_ending)
     }
 
     /// A capability for another process.
@@ -270,7 +301,9 @@ impl Kernel {
         let object = match object {
             // A process receives by its own gates alone, and an endpoint is no right. A session is between two.
             Object::Gate(_)
+            | Object::CoreGate(..)
             | Object::Endpoint(..)
+            | Object::Remote(..)
             | Object::Service(_)
             | Object::Session(..)
             | Object::Group(_) => {
@@ -303,16 +336,23 @@ impl Kernel {
                 Object::View(view, Side::Maker) => self.root.views.remove(view),
                 Object::Sender(sender) => self.remove_sender(sender),
                 Object::Group(group) => self.root.groups.close(group),
+                Object::CoreGate(core, endpoint) | Object::Remote(core, endpoint) => {
+                    self.clear_core_endpoint(core, endpoint);
+                }
                 Object::Memory(_)
                 | Object::SharedActivity(_)
                 | Object::ActivityGate(_)
                 | Object::View(_, Side::User) => {}
             }
         }
+        self.tell_core_tiles();
     }
 
     /// A process is over.
     pub fn revoke_all(&mut self, process: u16) {
+        if self.map.is_governed() {
+            return self.end_at_root(process);
+        }
         self.forget_taking(process);
         let mut from = 0;
         while let Some(place) = self.root.capabilities.any_of(process, from) {

@@ -18,11 +18,20 @@ const SESSIONS: usize = u64::BITS as usize;
 /// Those of a client.
 const SESSIONS_OF_PROCESS: usize = 8;
 
+/// The gate of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GatePlace {
+    /// Of this tile.
+    Own(u8),
+    /// Of another one, by the places of tile and endpoint.
+    Core(u8, u8),
+}
+
 /// A gate with a name.
 #[derive(Clone, Copy, Debug)]
 struct Service {
     name: [u8; NAME],
-    gate: u8,
+    gate: GatePlace,
     /// What the kernel's messages to the server carry.
     label: u64,
     server: u16,
@@ -69,6 +78,8 @@ pub struct Services {
     sessions: [Option<Session>; SESSIONS],
     /// Those of which a server is to be told, as bits.
     over: u64,
+    /// Servers of other tiles are being told.
+    tells: bool,
 }
 
 impl Services {
@@ -78,6 +89,7 @@ impl Services {
             services: [None; SERVICES],
             sessions: [None; SESSIONS],
             over: 0,
+            tells: false,
         }
     }
 
@@ -90,7 +102,7 @@ impl Services {
     }
 
     /// The gate where messages of a session go, and their label.
-    pub fn way_of(&self, session: u8) -> Option<(u8, u64)> {
+    pub fn way_of(&self, session: u8) -> Option<(GatePlace, u64)> {
         let session = self.sessions.get(usize::from(session))?.as_ref()?;
         Some((self.service_of(session)?.gate, session.label))
     }
@@ -122,7 +134,7 @@ impl Services {
         self.all_over().find_map(|session| {
             let service = self.service_of(session)?;
             let may_be_told = is_empty || session.phase == Phase::Over;
-            (service.gate == gate && may_be_told).then_some(End {
+            (service.gate == GatePlace::Own(gate) && may_be_told).then_some(End {
                 right: session.right,
                 label: session.label,
                 service: service.label,
@@ -140,8 +152,10 @@ impl Kernel {
         name: (u64, u64),
         label: u64,
     ) -> Answer {
-        let (place, Object::Gate(gate)) = self.capability(caller, gate)? else {
-            return Err(Error::Invalid);
+        let (place, gate) = match self.capability(caller, gate)? {
+            (place, Object::Gate(gate)) => (place, GatePlace::Own(gate)),
+            (place, Object::CoreGate(core, endpoint)) => (place, GatePlace::Core(core, endpoint)),
+            _ => return Err(Error::Invalid),
         };
         let name = self.load_name(caller, name)?;
         let all = &self.root.services.services;
@@ -170,7 +184,9 @@ impl Kernel {
             right,
         });
         // The kernel hart tells of ends of sessions, too.
-        self.keep_gate(gate);
+        if let GatePlace::Own(gate) = gate {
+            self.keep_gate(gate);
+        }
         value(self.root.capabilities.number(right))
     }
 
@@ -280,11 +296,47 @@ impl Kernel {
         let services = &self.root.services;
         let gates = services.all_over();
         let gates = gates.filter_map(|session| Some(services.service_of(session)?.gate));
-        let mut rest = gates.fold(0_u64, |bits, gate| bits | 1 << gate);
+        let (mut rest, mut has_others) = (0_u64, false);
+        for gate in gates {
+            match gate {
+                GatePlace::Own(gate) => rest |= 1 << gate,
+                GatePlace::Core(..) => has_others = true,
+            }
+        }
         while rest != 0 {
             self.wake_server(rest.trailing_zeros() as u8);
             rest &= rest - 1;
         }
+        if has_others {
+            self.tell_core_servers();
+        }
+    }
+
+    /// Servers of other tiles are told of sessions that are over: by messages, for which there is room at some time.
+    fn tell_core_servers(&mut self) {
+        if core::mem::replace(&mut self.root.services.tells, true) {
+            // Within the revocation of such a session.
+            return;
+        }
+        for number in 0..SESSIONS {
+            let services = &self.root.services;
+            let session = services.sessions[number].filter(|_| services.over >> number & 1 != 0);
+            let Some(session) = session else { continue };
+            let Some(&service) = services.service_of(&session) else {
+                continue;
+            };
+            if let GatePlace::Core(core, endpoint) = service.gate
+                && let Some(to) = self.root.cores.gate(core, endpoint)
+            {
+                let right = self.root.capabilities.number(session.right);
+                let message = [CLOSE, right, session.label];
+                match self.send_to_gate(to, service.label, &message) {
+                    Ok(()) => self.revoke(session.right),
+                    Err(_) => self.watch_core(to.0),
+                }
+            }
+        }
+        self.root.services.tells = false;
     }
 
     /// The message by which a server learns of the end of a session, and with which its capability goes. It takes no

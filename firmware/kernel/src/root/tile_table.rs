@@ -73,11 +73,6 @@ impl TileTable {
         }
     }
 
-    /// Are there none?
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// Reads the nodes of the tree.
     pub fn read(&mut self, tree: FlatTree<'_>) {
         let (mut depth, mut is_inside) = (0, false);

@@ -6,13 +6,13 @@ use super::{Memory, Object, Side};
 use crate::kernel::{Answer, Caller, Kernel, value};
 
 /// Views of all processes.
-const VIEWS: usize = 256;
+pub const VIEWS: usize = 256;
 /// Those of a process.
 const VIEWS_OF_PROCESS: usize = 64;
 
 /// A view.
 #[derive(Clone, Copy, Debug)]
-struct View {
+pub struct View {
     maker: u16,
     /// All that it may show.
     memory: Memory,
@@ -24,12 +24,12 @@ struct View {
 
 /// All of them.
 #[derive(Debug)]
-pub struct Views([Option<View>; VIEWS]);
+pub struct Views(pub &'static mut [Option<View>]);
 
 impl Views {
     /// None.
     pub const fn new() -> Self {
-        Self([None; VIEWS])
+        Self(&mut [])
     }
 
     fn get(&mut self, view: u8) -> Option<&mut View> {
@@ -121,6 +121,9 @@ impl Kernel {
         view.shown = shown;
         let endpoint = view.endpoint;
         known_rights::forget_all();
+        if let Object::View(view, _) = object {
+            self.renew_core_views(view, &shown);
+        }
         if let Some(endpoint) = endpoint {
             self.renew_endpoint(endpoint, &shown)?;
         }
