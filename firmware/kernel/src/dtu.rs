@@ -37,11 +37,13 @@ pub const ANSWERS: u16 = 1;
 /// Notes of user harts of other tiles.
 pub const NOTES: u16 = 2;
 /// What activities of accelerators tell the root.
-#[cfg(feature = "root")]
+#[cfg(all(feature = "root", not(feature = "host")))]
 pub const CALLS: u16 = 3;
+#[cfg(all(feature = "root", feature = "host"))]
+pub const CALLS: u16 = FIRST_HART_ENDPOINT + DIRECT_HARTS;
 /// Answers to programs' calls of gates.
 #[cfg(feature = "root")]
-pub const REPLIES: u16 = 4;
+pub const REPLIES: u16 = CALLS + 1;
 /// Requests of the host.
 #[cfg(feature = "host")]
 pub const HOST: u16 = flick_abi::descriptor::KERNEL_ENDPOINT;
@@ -50,21 +52,23 @@ pub const HOST: u16 = flick_abi::descriptor::KERNEL_ENDPOINT;
 const FIRST_MAILBOX: u16 = 3;
 #[cfg(feature = "root")]
 const FIRST_MAILBOX: u16 = REPLIES + 1;
-#[cfg(feature = "host")]
+#[cfg(all(feature = "host", not(feature = "root")))]
 const FIRST_MAILBOX: u16 = FIRST_HART_ENDPOINT + DIRECT_HARTS;
-/// Endpoints with buffers of the kernel, from 0 on.
-#[cfg(not(feature = "host"))]
+/// Endpoints from 0 on, of which those of [`has_buffer`] have buffers of the kernel.
+#[cfg(any(not(feature = "host"), feature = "root"))]
 const BUFFERS: usize = FIRST_MAILBOX as usize;
-#[cfg(feature = "host")]
+#[cfg(all(feature = "host", not(feature = "root")))]
 const BUFFERS: usize = HOST as usize + 1;
 /// Endpoints behind all others: what harts send to the host's tile, what the kernel does, and its memory.
 #[cfg(feature = "host")]
-const OF_HOST: u16 = DIRECT_HARTS + 2;
-#[cfg(not(any(feature = "host", feature = "root")))]
-const OF_HOST: u16 = 0;
-/// The root's.
+pub const OF_HOST: u16 = DIRECT_HARTS + 2;
+#[cfg(not(feature = "host"))]
+pub const OF_HOST: u16 = 0;
+/// The root's, in front of these.
 #[cfg(feature = "root")]
-const OF_HOST: u16 = crate::root::ENDPOINTS;
+const OF_ROOT: u16 = crate::root::ENDPOINTS;
+#[cfg(not(feature = "root"))]
+const OF_ROOT: u16 = 0;
 /// Words of the longest message that the kernel sends.
 const OUTGOING_WORDS: usize = if cfg!(feature = "host") {
     flick_abi::descriptor::DESCRIPTOR_WORDS
@@ -81,6 +85,14 @@ const LOG2_ANSWER: u8 = 5;
 pub const PAYLOAD: usize = flick_abi::card::MAILBOX_BYTES;
 /// Tiles of a machine whose kernels talk, so that each has a credit for slots of the others.
 pub const MOST_TILES: u64 = 16;
+
+/// Endpoints of harts that take requests of the host lie between those of the kernel.
+const fn has_buffer(endpoint: u16) -> bool {
+    #[cfg(feature = "host")]
+    return endpoint < FIRST_HART_ENDPOINT || endpoint >= FIRST_HART_ENDPOINT + DIRECT_HARTS;
+    #[cfg(not(feature = "host"))]
+    return endpoint < FIRST_MAILBOX;
+}
 
 const fn log2_slot(endpoint: u16) -> u8 {
     match endpoint {
@@ -321,14 +333,14 @@ impl Unit {
             first_of_harts: 0,
         };
         let endpoints = Identity::from_bits(unit.get(dtu::IDENTITY)).endpoints;
-        let with_harts = unit.tiles as u16 + 2 * harts as u16 + OF_HOST;
+        let with_harts = unit.tiles as u16 + 2 * harts as u16 + OF_HOST + OF_ROOT;
         unit.first_sender = FIRST_MAILBOX;
         if FIRST_MAILBOX + with_harts < endpoints {
             unit.first_sender = endpoints - with_harts;
             unit.first_of_harts = unit.first_sender + unit.tiles as u16;
         }
         unit.set(dtu::current(kernel_hart), KERNEL.into());
-        for number in 0..BUFFERS as u16 {
+        for number in (0..BUFFERS as u16).filter(|&number| has_buffer(number)) {
             let buffer = frames.allocate()?;
             unit.buffers[usize::from(number)] = buffer;
             unit.set_receiver(number, KERNEL, buffer, (log2_slot(number), SLOTS));
@@ -554,6 +566,20 @@ impl Unit {
         self.prepare(payload);
         self.set(dtu::LABEL, token);
         let word = CommandWord::new(Command::Send, endpoint).with_answer(REPLIES);
+        self.command(word).map(|_| ())
+    }
+
+    /// Sends words by an endpoint. The answer comes to another one, with a label.
+    #[cfg(all(feature = "host", feature = "root"))]
+    pub fn send_words(
+        &self,
+        endpoint: u16,
+        (words, label): (&[u64], u64),
+        answers: u16,
+    ) -> Result<(), Error> {
+        self.prepare(words);
+        self.set(dtu::LABEL, label);
+        let word = CommandWord::new(Command::Send, endpoint).with_answer(answers);
         self.command(word).map(|_| ())
     }
 

@@ -146,6 +146,11 @@ impl HostHart {
         }
     }
 
+    /// Is its thread one of the host's?
+    pub fn has_owner(&self) -> bool {
+        self.owner.is_some()
+    }
+
     /// The hart runs the thread of this `satp`.
     #[inline(always)]
     pub fn switch(&mut self, satp: u64) {

@@ -184,6 +184,13 @@ calls! {
         "bytes of a block; where the local memory behind the blocks begins";
         NotFound: "there is no such tile", NoCall: "the kernel is no root";
         "Says how an accelerator divides its local memory."
+    HostMemory = 119, "host_memory", Kernel;
+        "address": "of the host's process", "size": "bytes", "rights": "1 to read, 2 to write, 3";
+        "a capability";
+        Invalid: "the range or the rights", NoMemory: "there is no place for a capability",
+        NoCall: "the caller is no host program, or the kernel is no root";
+        "Gives memory of a host program as that of a tile: an activity has it as an endpoint. An access that the \
+        program could not make itself is an error of the activity's."
 }
 
 #[cfg(test)]

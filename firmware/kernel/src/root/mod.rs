@@ -6,6 +6,8 @@ mod forwarding;
 mod gate_calls;
 mod gates;
 mod hart_calls;
+#[cfg(feature = "host")]
+mod host_programs;
 mod known_rights;
 mod lost_tiles;
 mod memory;
@@ -174,6 +176,12 @@ impl Kernel {
         !self.root.tiles.is_empty()
     }
 
+    /// The tile has no programs of the host.
+    #[cfg(not(feature = "host"))]
+    fn is_of_host(&self, _: Caller) -> bool {
+        false
+    }
+
     /// A capability of the caller's process.
     fn capability(&self, caller: Caller, number: u64) -> Result<(Place, Object), Error> {
         let found = self.root.capabilities.find(caller.process, number);
@@ -238,6 +246,10 @@ impl Kernel {
             RootCall::SessionOpen => self.open_session(caller, (a0, a1), a2, a3),
             RootCall::SessionGive => self.give_by_session(caller, a0, a1),
             RootCall::ViewCreate => self.create_view(caller, a0),
+            #[cfg(feature = "host")]
+            RootCall::HostMemory => self.share_host_memory(caller, (a0, a1), a2),
+            #[cfg(not(feature = "host"))]
+            RootCall::HostMemory => Err(Error::NoCall),
             RootCall::ViewSet => self.set_view(caller, a0, (a1, a2), a3),
         }
     }
