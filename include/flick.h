@@ -60,6 +60,16 @@ struct flick_prediction {
   unsigned long staying_ps;
 };
 int flick_predict(struct flick_prediction *prediction);
+/* A file descriptor for what the card has: accelerators "card:/fft", chains of them
+ * "card:/fft|mul?kernel=FILE|ifft", files "card:/files/NAME" and pipes "card:/pipes/NAME" of its
+ * servers, and chains between files. FLAGS: those of open(2). -1 and errno if it fails; ENODEV
+ * without a card. See docs/host-files.md. */
+int flick_open(const char *path, int flags);
+/* As close(2); also waits until the card has all that was written. -1 and errno if that has failed,
+ * as when an accelerator has. Takes any file descriptor. */
+int flick_close(int fd);
+/* Why the calling thread's last call of these functions has failed. */
+const char *flick_error(void);
 /* 1 if ADDRESS lies in NxP-local memory (heap, stacks, FLICK_NXP_DATA), else 0. */
 int flick_is_nxp_memory(const void *address);
 
@@ -114,6 +124,15 @@ static inline int flick_predict(struct flick_prediction *prediction) {
   prediction->migrating_ps = prediction->staying_ps = 0;
   return -1;
 }
+static inline int flick_open(const char *path, int flags) {
+  (void)path;
+  (void)flags;
+  errno = ENODEV;
+  return -1;
+}
+int close(int);
+static inline int flick_close(int fd) { return close(fd); }
+static inline const char *flick_error(void) { return "the program was not compiled by flick"; }
 static inline int flick_is_nxp_memory(const void *address) {
   (void)address;
   return 0;

@@ -36,6 +36,8 @@ const PAUSE: u64 = 10_000_000;
 
 /// The kernel of a tile whose one hart also runs the threads.
 const ALONE: &str = "kernel-alone.elf";
+/// That of a root.
+const ROOT: &str = "kernel-host-root.elf";
 
 /// The machine.
 pub struct Driver {
@@ -174,7 +176,14 @@ impl Driver {
         }
         let is_alone = |tile: &&machine::Tile| tile.harts.len() == 1;
         let alone = description.tiles.iter().filter(is_alone).count();
-        let kernel = Path::new(kernel);
+        let first = description.tiles.first();
+        let is_root = first
+            .and_then(|tile| tile.dtu.as_ref())
+            .is_some_and(|dtu| dtu.is_root);
+        let kernel = match is_root {
+            true => &Path::new(kernel).with_file_name(ROOT),
+            false => Path::new(kernel),
+        };
         let firmware_alone = match alone {
             0 => None,
             _ => Some(read_kernel(&kernel.with_file_name(ALONE))?),

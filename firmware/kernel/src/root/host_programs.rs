@@ -1,12 +1,13 @@
 //! Root calls of host programs (`docs/host-files.md`). Their threads make them as programs of the tile do, and the
 //! kernel hart executes all of them. It reaches the memory of their process by the copy unit.
-use flick_abi::card::{Error, PAGE, rights};
+use flick_abi::card::{Error, FOR_EVER, PAGE, RootCall, rights};
 use flick_abi::descriptor::HOST_END;
-use flick_abi::dtu::Command;
+use flick_abi::dtu::{Command, Error as UnitError};
 use flick_abi::step_request::STEP_REQUEST_SIZE;
 
 use super::gates::Gate;
 use super::{Memory, Object, Sender};
+use crate::csr;
 use crate::kernel::{Answer, Caller, Kernel, value};
 
 /// Words of the longest message of `gate_send`.
@@ -16,6 +17,28 @@ impl Kernel {
     /// Is the caller a host program? Its hart does none of its calls.
     pub fn is_of_host(&self, caller: Caller) -> bool {
         self.is_host_process(caller.process)
+    }
+
+    /// A host program has no clock of the card. It says how many microseconds a call waits at most.
+    pub fn with_time_of_host(
+        &self,
+        caller: Caller,
+        call: RootCall,
+        mut arguments: [u64; 6],
+    ) -> [u64; 6] {
+        let place = match call {
+            RootCall::ActivityWait => 1,
+            RootCall::GateReceive => 2,
+            RootCall::SessionOpen => 3,
+            RootCall::GateCall => 4,
+            _ => return arguments,
+        };
+        if self.is_of_host(caller) && arguments[place] != FOR_EVER {
+            let ticks = u128::from(arguments[place]) * u128::from(self.map.frequency) / 1_000_000;
+            let ticks = u64::try_from(ticks).unwrap_or(FOR_EVER);
+            arguments[place] = csr::time().saturating_add(ticks);
+        }
+        arguments
     }
 
     /// As [`Kernel::each_piece`], of memory of the host's process: `f` gets a copy of each piece, which goes back there
@@ -52,12 +75,7 @@ impl Kernel {
     }
 
     /// Memory of the caller's process, as that of a tile.
-    pub fn share_host_memory(
-        &mut self,
-        caller: Caller,
-        range: (u64, u64),
-        wanted: u64,
-    ) -> Answer {
+    pub fn share_host_memory(&mut self, caller: Caller, range: (u64, u64), wanted: u64) -> Answer {
         let tile = self.map.host.filter(|_| self.is_of_host(caller));
         let tile = tile.ok_or(Error::NoCall)? as u16;
         if range.1 == 0 || wanted == 0 {
@@ -75,7 +93,6 @@ impl Kernel {
         (message, size): (u64, u64),
         label: u64,
     ) -> Answer {
-        use flick_abi::dtu::Error as UnitError;
         let mut words = [0; LONGEST];
         if size > STEP_REQUEST_SIZE as u64 || !size.is_multiple_of(8) {
             return Err(Error::Invalid);

@@ -305,7 +305,12 @@ impl Kernel {
         };
         let image = self.image_of(&memory);
         let is_of_host = self.is_of_host(caller);
-        if !is_of_host && why & 0xff == note::NOTHING && size != 0 && image.is_none() && unit.has_harts() {
+        if !is_of_host
+            && why & 0xff == note::NOTHING
+            && size != 0
+            && image.is_none()
+            && unit.has_harts()
+        {
             known_rights::add(Kind::Memory, caller.process, number, memory.words());
             return Ok(Done::Again);
         }

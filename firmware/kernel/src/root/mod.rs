@@ -204,10 +204,12 @@ impl Kernel {
         arguments: [u64; 6],
         why: u64,
     ) -> Answer {
-        let [a0, a1, a2, a3, a4, _] = arguments;
         if !self.is_root() {
             return Err(Error::NoCall);
         }
+        #[cfg(feature = "host")]
+        let arguments = self.with_time_of_host(caller, call, arguments);
+        let [a0, a1, a2, a3, a4, _] = arguments;
         match call {
             RootCall::TileFind => self.find_tile(caller, (a0, a1), a2),
             RootCall::TileBlock => {
