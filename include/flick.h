@@ -21,6 +21,11 @@ extern "C" {
 /* As FLICK_NXP; a card with several tiles runs the function on that of the name TILE, a string
  * literal. Elsewhere the NxP is one, and takes any name. See docs/card.md, "Several tiles". */
 #define FLICK_NXP_ON(tile) __attribute__((annotate("flick.nxp@" tile)))
+/* A call of the function is a request to the card's accelerator of the name ACCELERATOR, a string
+ * literal. Its parameters are the arrays: as T name[static N], as a reference (C++), or as a pointer
+ * with the bytes behind it. It returns nothing, or int: 0 or an errno. Where there is no such
+ * accelerator, its body is executed. See docs/host-files.md. */
+#define FLICK_ON(accelerator) __attribute__((annotate("flick.on@" accelerator)))
 #define FLICK_HOST __attribute__((annotate("flick.host")))
 #define FLICK_BOTH __attribute__((annotate("flick.both")))
 #define FLICK_NXP_DATA __attribute__((annotate("flick.nxp_data")))
@@ -80,6 +85,7 @@ int flick_is_nxp_memory(const void *address);
 
 #define FLICK_NXP
 #define FLICK_NXP_ON(tile)
+#define FLICK_ON(accelerator)
 #define FLICK_HOST
 #define FLICK_BOTH
 #define FLICK_NXP_DATA
