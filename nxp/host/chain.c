@@ -23,6 +23,10 @@ enum {
   MOST_WAITING = 64 << 20,
   /* Microseconds of the card after which it is looked whether an accelerator has failed. */
   LOOK = 100000,
+  /* The same while the program gives no input: milliseconds of the host before the first look, and so
+     many looks, each behind twice the time. */
+  FIRST_LOOK = 50,
+  MOST_LOOKS = 6,
 };
 
 struct running {
@@ -370,9 +374,15 @@ static int serve_input(struct running *running) {
     if (request[0] != FLICK_FILE_NEXT_IN)
       return why(EPROTO, "%s: an unknown request", running->chain.path);
     ssize_t size = -1;
-    while (size < 0 && !is_over(running)) {
-      if (!wait_for_program(running, true, -1))
+    for (int looks = 0; size < 0 && !is_over(running);) {
+      /* An accelerator behind the first one may have failed with what it has. */
+      bool is_last = looks == MOST_LOOKS;
+      if (!wait_for_program(running, true, is_last ? -1 : FIRST_LOOK << looks)) {
+        looks += !is_last;
+        if (!is_last && check(running))
+          return -1;
         continue;
+      }
       size = recv(running->served->end, running->data, PIECE, MSG_DONTWAIT);
       if (size < 0 && errno != EINTR && errno != EAGAIN)
         size = 0;

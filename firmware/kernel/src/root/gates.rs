@@ -15,8 +15,8 @@ use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 use crate::{cache, csr};
 
-/// Gates of the tile.
-const GATES: usize = 32;
+/// Gates of the tile. A host program has two for each number of a file.
+const GATES: usize = if cfg!(feature = "host") { 48 } else { 32 };
 /// Messages of a gate that were not answered.
 pub const SLOTS: u64 = PAGE >> LOG2_REQUEST;
 
