@@ -148,6 +148,7 @@ card_checks() {
   check "The root's kernel, attacked and with faults" tests/card/run-root.sh
   check "Servers of files" tests/card/run-files.sh
   check "Shell of the card" tests/card/run-shell.sh
+  check "Host programs with accelerators" tests/card/run-host.sh
 }
 script_checks() {
   card_checks
