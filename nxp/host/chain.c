@@ -23,8 +23,8 @@ enum {
   MOST_WAITING = 64 << 20,
   /* Microseconds of the card after which it is looked whether an accelerator has failed. */
   LOOK = 100000,
-  /* The same while the program gives no input: milliseconds of the host before the first look, and so
-     many looks, each behind twice the time. */
+  /* The same while the program gives no input: milliseconds of the host before the first look, and
+     so many looks, each behind twice the time. */
   FIRST_LOOK = 50,
   MOST_LOOKS = 6,
 };
@@ -450,6 +450,19 @@ static void *serve(void *argument) {
   return NULL;
 }
 
+/* The capabilities of a chain do not change while it runs. */
+static void forget(void *argument) {
+  struct running *running = argument;
+  for (int n = 0; n < running->chain.count; n++)
+    give_up(&running->activities[n]);
+  give_up(&running->reads);
+  give_up(&running->writes);
+  if (running->chain.from.is_on_card)
+    flick_capability_revoke(running->chain.from.files.session);
+  if (running->chain.to.is_on_card)
+    flick_capability_revoke(running->chain.to.files.session);
+}
+
 int start_chain(struct chain *chain, int flags) {
   struct running *running = calloc(1, sizeof *running);
   struct served *served = malloc(sizeof *served);
@@ -468,7 +481,7 @@ int start_chain(struct chain *chain, int flags) {
   pthread_cond_init(&running->has_room, NULL);
   int number = -1;
   if (!set_up(running) && (number = make_ends(served, chain->path, flags)) >= 0 &&
-      !start_serving(served, serve, running))
+      !start_serving(served, serve, forget, running))
     return number;
   int error = errno;
   end_chain(running);

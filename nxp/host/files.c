@@ -125,6 +125,11 @@ static void *copy(void *argument) {
   return NULL;
 }
 
+static void forget(void *argument) {
+  struct copying *copying = argument;
+  flick_capability_revoke(copying->place.files.session);
+}
+
 int start_copy(struct place *place, const char *path, int flags) {
   struct copying *copying = malloc(sizeof *copying);
   struct served *served = malloc(sizeof *served);
@@ -138,7 +143,7 @@ int start_copy(struct place *place, const char *path, int flags) {
     copying->place.file.files = &copying->place.files;
     copying->writes = (flags & O_ACCMODE) == O_WRONLY;
     snprintf(copying->path, sizeof copying->path, "%s", path);
-    if (!start_serving(served, copy, copying))
+    if (!start_serving(served, copy, forget, copying))
       return number;
   }
   int error = errno;

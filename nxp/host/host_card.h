@@ -77,13 +77,21 @@ struct served {
   int number;
   uint64_t file;
   bool is_done;
+  /* flick_close waits for it. */
+  bool is_awaited;
   int error;
   char why[160];
+  /* A child of fork frees by it what its copy of the card has for the parent's thread. */
+  void (*forget)(void *argument);
+  void *argument;
 };
 
 /* Makes the two ends of `served`. The program's number, or -1. */
 int make_ends(struct served *served, const char *path, int flags);
 /* Starts the thread that serves it by `serve`. -1: it does not start, and both ends are closed. */
-int start_serving(struct served *served, void *(*serve)(void *), void *argument);
+int start_serving(struct served *served, void *(*serve)(void *), void (*forget)(void *),
+                  void *argument);
+/* In a child of fork: frees what its copy of the card has for the parent. */
+void forget_parent(void);
 /* The thread is over: the last it does with `served`. 0, or an error of the program's. */
 void end_serving(struct served *served, int error);

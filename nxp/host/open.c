@@ -151,7 +151,9 @@ PUBLIC int flick_open(const char *path, int flags) {
   struct chain *chain = calloc(1, sizeof *chain);
   if (!chain)
     return why(ENOMEM, "%s: %s", path, strerror(ENOMEM));
-  int before = errno, number = open_chain(chain, path, flags);
+  int before = errno;
+  forget_parent();
+  int number = open_chain(chain, path, flags);
   free(chain);
   if (number >= 0)
     errno = before;

@@ -1,8 +1,9 @@
-/* Functions with the mark FLICK_ON: a call is a request to an accelerator of requests. The compiler's
- * pass makes their bodies, which call __flick_on (docs/host-files.md, "Functions on accelerators"). The
- * accelerator has the arrays at the program's own addresses: its pager maps pages of the process. */
-#include "host_card.h"
+/* Functions with the mark FLICK_ON: a call is a request to an accelerator of requests. The
+ * compiler's pass makes their bodies, which call __flick_on (docs/host-files.md, "Functions on
+ * accelerators"). The accelerator has the arrays at the program's own addresses: its pager maps
+ * pages of the process. */
 #include "flick_abi.h"
+#include "host_card.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,13 +86,14 @@ static void copy_back(const struct request *request) {
 static bool have_common_bytes(const struct array *arrays, uint64_t count) {
   for (uint64_t n = 0; n < count; n++)
     for (uint64_t m = 0; m < n; m++)
-      if (arrays[n].at < arrays[m].at + arrays[m].size && arrays[m].at < arrays[n].at + arrays[n].size)
+      if (arrays[n].at < arrays[m].at + arrays[m].size &&
+          arrays[m].at < arrays[n].at + arrays[n].size)
         return true;
   return false;
 }
 
-/* An activity of an accelerator of requests with this name. All may be in use for a while. FLICK_ON_BODY:
-   there is none. */
+/* An activity of an accelerator of requests with this name. All may be in use for a while.
+   FLICK_ON_BODY: there is none. */
 static int find_accelerator(struct request *request) {
   bool is_used = false;
   for (uint64_t from = 0;;) {
@@ -140,8 +142,8 @@ static int set_up(struct request *request) {
     result = flick_activity_endpoint(activity, PAGED, request->memory);
   int64_t gate = result < 0 ? result : flick_activity_gate(activity);
   request->sender = gate < 0 ? gate : flick_gate_sender(gate, 0, 1);
-  result = request->sender < 0 ? request->sender
-                               : flick_activity_start(activity, FLICK_INPUT_ASKED);
+  result =
+      request->sender < 0 ? request->sender : flick_activity_start(activity, FLICK_INPUT_ASKED);
   return result < 0 ? fails(request, "its activity", result) : 0;
 }
 
@@ -193,7 +195,8 @@ static int wait_for_answer(struct request *request) {
       return 0;
     int error = message[0] < 4096 ? (int)message[0] : EIO;
     return error == EINVAL
-               ? why(error, "accelerator %s: the arrays are not those that it takes, by number and size",
+               ? why(error,
+                     "accelerator %s: the arrays are not those that it takes, by number and size",
                      request->name)
                : why(error, "accelerator %s: %s", request->name, strerror(error));
   }
@@ -214,16 +217,17 @@ static int run(struct request *request) {
 
 __attribute__((noreturn)) static void fail(const char *function) {
   char text[512];
-  int size = snprintf(text, sizeof text,
-                      "flick: error: [FLK0513] %s: %s\n"
-                      "  help: look at the arrays and at the card's machine; let the function return "
-                      "int to get the error; see `flick explain FLK0513`\n",
-                      function, flick_error());
+  int size =
+      snprintf(text, sizeof text,
+               "flick: error: [FLK0513] %s: %s\n"
+               "  help: look at the arrays and at the card's machine; let the function return "
+               "int to get the error; see `flick explain FLK0513`\n",
+               function, flick_error());
   _exit(write(2, text, size) < 0 ? 125 : 125);
 }
 
-/* From functions with the mark: FLICK_ON_BODY: the function's body is to be executed. Otherwise 0 or
-   an errno, which the function returns if it returns something. */
+/* From functions with the mark: FLICK_ON_BODY: the function's body is to be executed. Otherwise 0
+   or an errno, which the function returns if it returns something. */
 PUBLIC int __flick_on(const char *name, const char *function, unsigned flags, uint64_t count,
                       struct array *arrays) {
   struct request request = {.name = name, .given = arrays, .count = count};

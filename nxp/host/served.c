@@ -13,6 +13,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t is_done = PTHREAD_COND_INITIALIZER;
 static struct served *all;
+/* In a child of fork: those of the parent. */
+static struct served *of_parent;
 
 static uint64_t file_of(int number) {
   struct stat about;
@@ -25,12 +27,26 @@ static void before_fork(void) { pthread_mutex_lock(&lock); }
 static void in_parent(void) { pthread_mutex_unlock(&lock); }
 
 static void in_child(void) {
-  for (struct served *served = all; served; served = served->next)
-    if (!served->is_done)
-      close(served->end);
-  all = NULL;
+  while (all) {
+    struct served *served = all;
+    all = served->next;
+    if (served->is_done)
+      continue;
+    close(served->end);
+    served->next = of_parent;
+    of_parent = served;
+  }
   pthread_mutex_init(&lock, NULL);
   pthread_cond_init(&is_done, NULL);
+}
+
+void forget_parent(void) {
+  pthread_mutex_lock(&lock);
+  struct served *served = of_parent;
+  of_parent = NULL;
+  pthread_mutex_unlock(&lock);
+  for (; served; served = served->next)
+    served->forget(served->argument);
 }
 
 static void begin(void) { pthread_atfork(before_fork, in_parent, in_child); }
@@ -47,7 +63,7 @@ static void take_out(struct served *served) {
 static void forget_closed(void) {
   for (struct served **at = &all; *at;) {
     struct served *served = *at;
-    if (served->is_done && file_of(served->number) != served->file) {
+    if (served->is_done && !served->is_awaited && file_of(served->number) != served->file) {
       *at = served->next;
       free(served);
     } else {
@@ -74,11 +90,14 @@ int make_ends(struct served *served, const char *path, int flags) {
   return ends[0];
 }
 
-int start_serving(struct served *served, void *(*serve)(void *), void *argument) {
+int start_serving(struct served *served, void *(*serve)(void *), void (*forget)(void *),
+                  void *argument) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, begin);
   pthread_mutex_lock(&lock);
   forget_closed();
+  served->forget = forget;
+  served->argument = argument;
   served->next = all;
   all = served;
   pthread_mutex_unlock(&lock);
@@ -123,6 +142,7 @@ PUBLIC int flick_close(int number) {
     return close(number);
   }
   /* Other copies of the number would keep it open. */
+  served->is_awaited = true;
   shutdown(number, SHUT_RDWR);
   close(number);
   while (!served->is_done)

@@ -27,7 +27,7 @@ static void *digests(void *nothing) {
   return nothing;
 }
 
-int main(void) {
+static void many_at_a_time(void) {
   int numbers[MANY];
   for (int n = 0; n < MANY; n++)
     numbers[n] = opened("card:/sha256", O_RDWR);
@@ -35,6 +35,10 @@ int main(void) {
     digest_of_abc(numbers[n]);
   for (int n = 0; n < MANY; n++)
     closes(numbers[n], "one of many");
+}
+
+int main(void) {
+  many_at_a_time();
   // Those that are closed by close are of no use any more, too.
   for (int n = 0; n < 3 * MANY; n++) {
     int number = opened("card:/sha256", O_RDWR);
@@ -46,17 +50,22 @@ int main(void) {
     pthread_create(&threads[n], NULL, digests, NULL);
   for (int n = 0; n < THREADS; n++)
     pthread_join(threads[n], NULL);
-  int number = opened("card:/sha256", O_RDWR);
+  int others[MANY / 2], number = opened("card:/sha256", O_RDWR);
+  for (int n = 0; n < MANY / 2; n++)
+    others[n] = opened("card:/fft|ifft", O_RDWR);
   pid_t child = fork();
   if (!child) {
     digest_of_abc(number);
     close(number);
     digests(NULL);
+    many_at_a_time();
     _exit(wrong != 0);
   }
   int status = -1;
   waitpid(child, &status, 0);
   expect(status == 0, "a child");
+  for (int n = 0; n < MANY / 2; n++)
+    closes(others[n], "a number that the child has, too");
   closes(number, "the number that a child has used");
   digests(NULL);
   return conclude();
