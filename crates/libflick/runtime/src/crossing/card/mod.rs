@@ -8,7 +8,7 @@ mod messages;
 mod ordered;
 mod owner;
 mod report;
-mod root_calls;
+pub mod root_calls;
 pub(super) mod shown_frames;
 mod tile_place;
 pub(crate) mod tiles;

@@ -1,8 +1,6 @@
 //! Root calls of the program (`docs/host-files.md`): the calling thread goes to a hart of the root's tile, and makes a
 //! call of the kernel there, as if it executed `ecall`. No code of the NxP is needed for that: the thread gives its
 //! hart back with the exception, and again with a return.
-use std::ffi::c_int;
-
 use flick_abi::card::RootCall;
 use flick_abi::card_interface::Executed;
 use flick_abi::descriptor::{DESCRIPTOR_CALL, Descriptor};
@@ -16,7 +14,6 @@ use super::{goes_on_at, ordered, tiles};
 use crate::accounts::hook::{Accounts, Closed, Open};
 use crate::accounts::timed::card_time::{self, Way};
 use crate::os::signal_mask::BlockedSignals;
-use crate::start::{self, Place};
 use crate::thread::crossing_code;
 
 /// `mcause` of `ecall` in U mode, and of a fetch from what is no code of the hart's.
@@ -26,32 +23,13 @@ const LEAVES: u64 = Cause::FetchPage as u64;
 const CODE: u64 = 0x1000;
 const STACK: u64 = 0x1000;
 
-/// Makes a call of the root role, whose results are a0 and a1 of the kernel. 0; or an errno: ENODEV without a card,
-/// EINVAL for another call.
-///
-/// # Safety
-/// `arguments` has six words, and `results` has two. Addresses among the arguments are of the program's memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __flick_root_call(
-    number: u64,
-    arguments: *const [u64; 6],
-    results: *mut [u64; 2],
-) -> c_int {
-    if RootCall::from_number(number).is_none() {
-        return libc::EINVAL;
-    }
-    if start::place() != Place::Nxp || !crossing_code::on_card() {
-        return libc::ENODEV;
-    }
-    // SAFETY: by contract.
-    let arguments = unsafe { *arguments };
-    let made = match crossing_code::counted() {
+/// Makes a call of the root role. The kernel's results are in a0 and a1; `None`: there is no card.
+pub fn make(number: RootCall, arguments: [u64; 6]) -> Option<[u64; 2]> {
+    let number = number as u64;
+    crossing_code::on_card().then(|| match crossing_code::counted() {
         true => call::<Open>(number, arguments),
         false => call::<Closed>(number, arguments),
-    };
-    // SAFETY: by contract.
-    unsafe { *results = made };
-    0
+    })
 }
 
 fn call<A: Accounts>(number: u64, arguments: [u64; 6]) -> [u64; 2] {
