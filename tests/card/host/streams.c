@@ -9,6 +9,11 @@ enum { BLOCK = 2048, IMAGE = 300 * BLOCK };
 
 static float image[IMAGE / 4], result[IMAGE / 4];
 
+// Names of the library's own functions are the program's.
+int why(int error, const char *text) { return error + text[0]; }
+long find_tile(const char *name) { return name[0]; }
+int flick_file_close(int number) { return number; }
+
 FLICK_NXP static long twice(long x) { return 2 * x; }
 
 static void digest(void) {
@@ -57,6 +62,7 @@ static void fails(const char *path, int flags, int error, const char *text) {
 }
 
 int main(void) {
+  expect(why(1, "a") + find_tile("b") + flick_file_close(3) == 1 + 'a' + 'b' + 3, "own functions");
   digest();
   chain();
   // The program wants no more.
