@@ -136,8 +136,9 @@ static inline int flick_open(const char *path, int flags) {
   errno = ENODEV;
   return -1;
 }
-int close(int);
-static inline int flick_close(int fd) { return close(fd); }
+/* A program may have a function of its own that is called close. */
+int flick_system_close(int fd) __asm__("close");
+static inline int flick_close(int fd) { return flick_system_close(fd); }
 static inline const char *flick_error(void) { return "the program was not compiled by flick"; }
 static inline int flick_is_nxp_memory(const void *address) {
   (void)address;
