@@ -1,6 +1,6 @@
 // A number is no array of a request to an accelerator, and neither is a structure.
 // FAILS: compile FLK0216
-// SAYS: 'scale'
+// SAYS: 'scale(double (&) [8], double)'
 // SAYS: no array
 #include <flick.h>
 
