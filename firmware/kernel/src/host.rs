@@ -26,11 +26,11 @@ use crate::{csr, csr_read, csr_write, float_state};
 #[derive(Debug)]
 pub struct Host {
     /// The process of their threads here, which has no memory of its own.
-    process: u16,
+    pub process: u16,
     /// Harts know that threads wait for harts.
     wants_harts: bool,
     /// A page for copies of their memory.
-    page: u64,
+    pub page: u64,
 }
 
 impl Host {
@@ -281,18 +281,6 @@ impl Kernel {
     /// Is it the thread of an owner?
     pub fn is_foreign(&self, place: Place) -> bool {
         self.dispatch.threads[place].process == self.host.process
-    }
-
-    /// Is it that of host programs?
-    #[cfg(feature = "root")]
-    pub fn is_host_process(&self, process: u16) -> bool {
-        process == self.host.process
-    }
-
-    /// A page for copies of their memory.
-    #[cfg(feature = "root")]
-    pub fn host_page(&self) -> u64 {
-        self.host.page
     }
 
     fn owner_of(&mut self, place: Place) -> &'static Owner {

@@ -16,7 +16,7 @@ const LONGEST: usize = STEP_REQUEST_SIZE / 8;
 impl Kernel {
     /// Is the caller a host program? Its hart does none of its calls.
     pub fn is_of_host(&self, caller: Caller) -> bool {
-        self.is_host_process(caller.process)
+        caller.process == self.host.process
     }
 
     /// A host program has no clock of the card. It says how many microseconds a call waits at most.
@@ -57,7 +57,7 @@ impl Kernel {
         while done < size {
             let at = address + done;
             let piece = (PAGE - at % PAGE).min(size - done);
-            let here = self.host_page() + at % PAGE;
+            let here = self.host.page + at % PAGE;
             let copy = |command| {
                 let copied = unit.copy_host_memory(command, at, here, piece);
                 copied.map_err(|_| Error::BadAddress)
