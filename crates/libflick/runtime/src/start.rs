@@ -150,7 +150,7 @@ pub unsafe extern "C" fn __flick_root_call(
     // SAFETY: by contract.
     let arguments = unsafe { *arguments };
     let made = match place() {
-        Place::Nxp => card::root_calls::make(number, arguments),
+        Place::Nxp => card::program_calls::make(number, arguments),
         Place::Host => None,
     };
     match made {
