@@ -80,6 +80,7 @@ firmware:
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-host.elf --features host && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-alone.elf --features alone && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-root.elf --features root && \
+	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-host-root.elf --features host,root && \
 	   scripts/firmware.sh program file-server $(BUILD)/obj/card/file-server && \
 	   scripts/firmware.sh program pipe-server $(BUILD)/obj/card/pipe-server && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-symmetric.elf --features symmetric; } || \
@@ -132,7 +133,7 @@ tree: rust pass nxp firmware card extensions
 	@install -s -m 755 $(TARGET)/release/libflick_card.so $(LIB)/libflick-card.so
 	@scripts/static-library.sh $(TARGET)/release/libflick_static.a $(LIB)/libflick.a
 	@install -m 755 $(BUILD)/obj/pass/flick-pass.so $(LIB)/
-	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(BUILD)/obj/nxp/libflick-time.a $(LIB)/
+	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(BUILD)/obj/nxp/libflick-{time,files}.a $(LIB)/
 	@install -m 755 $(BUILD)/obj/nxp/libflick-time.so $(LIB)/
 	@rm -rf $(LIB)/card
 	@for file in $(BUILD)/obj/card/{kernel*.elf,file-server,pipe-server}; do if [ -e $$file ]; then install -D -m 644 -t $(LIB)/card $$file; fi; done

@@ -21,6 +21,11 @@ extern "C" {
 /* As FLICK_NXP; a card with several tiles runs the function on that of the name TILE, a string
  * literal. Elsewhere the NxP is one, and takes any name. See docs/card.md, "Several tiles". */
 #define FLICK_NXP_ON(tile) __attribute__((annotate("flick.nxp@" tile)))
+/* A call of the function is a request to the card's accelerator of the name ACCELERATOR, a string
+ * literal. Its parameters are the arrays: as T name[static N], as a reference (C++), or as a pointer
+ * with the bytes behind it. It returns nothing, or int: 0 or an errno. Where there is no such
+ * accelerator, its body is executed. See docs/host-files.md. */
+#define FLICK_ON(accelerator) __attribute__((annotate("flick.on@" accelerator)))
 #define FLICK_HOST __attribute__((annotate("flick.host")))
 #define FLICK_BOTH __attribute__((annotate("flick.both")))
 #define FLICK_NXP_DATA __attribute__((annotate("flick.nxp_data")))
@@ -60,6 +65,16 @@ struct flick_prediction {
   unsigned long staying_ps;
 };
 int flick_predict(struct flick_prediction *prediction);
+/* A file descriptor for what the card has: accelerators "card:/fft", chains of them
+ * "card:/fft|mul?kernel=FILE|ifft", files "card:/files/NAME" and pipes "card:/pipes/NAME" of its
+ * servers, and chains between files. FLAGS: those of open(2). -1 and errno if it fails; ENODEV
+ * without a card. See docs/host-files.md. */
+int flick_open(const char *path, int flags);
+/* As close(2); also waits until the card has all that was written. -1 and errno if that has failed,
+ * as when an accelerator has. Takes any file descriptor. */
+int flick_close(int fd);
+/* Why the calling thread's last call of these functions has failed. */
+const char *flick_error(void);
 /* 1 if ADDRESS lies in NxP-local memory (heap, stacks, FLICK_NXP_DATA), else 0. */
 int flick_is_nxp_memory(const void *address);
 
@@ -70,6 +85,7 @@ int flick_is_nxp_memory(const void *address);
 
 #define FLICK_NXP
 #define FLICK_NXP_ON(tile)
+#define FLICK_ON(accelerator)
 #define FLICK_HOST
 #define FLICK_BOTH
 #define FLICK_NXP_DATA
@@ -114,6 +130,16 @@ static inline int flick_predict(struct flick_prediction *prediction) {
   prediction->migrating_ps = prediction->staying_ps = 0;
   return -1;
 }
+static inline int flick_open(const char *path, int flags) {
+  (void)path;
+  (void)flags;
+  errno = ENODEV;
+  return -1;
+}
+/* A program may have a function of its own that is called close. */
+int flick_system_close(int fd) __asm__("close");
+static inline int flick_close(int fd) { return flick_system_close(fd); }
+static inline const char *flick_error(void) { return "the program was not compiled by flick"; }
 static inline int flick_is_nxp_memory(const void *address) {
   (void)address;
   return 0;

@@ -20,15 +20,23 @@ constexpr StringLiteral MarkNxp = "flick.nxp", MarkHost = "flick.host", MarkBoth
 /// Behind them is the name of a tile.
 constexpr StringLiteral MarkNxpOn = "flick.nxp@", MarkDataOn = "flick.nxp_data@";
 
+/// Behind it is the name of an accelerator. Such a function stays on the host, and asks the
+/// accelerator (Requests.h).
+constexpr StringLiteral MarkOn = "flick.on@";
+
 struct Marks {
-  bool Nxp = false, Host = false, Both = false, Data = false;
+  bool Nxp = false, Host = false, Both = false, On = false, Data = false;
   /// Names of tiles, each once: of functions, and of variables.
   std::vector<std::string> Tiles, DataTiles;
   SourcePlace Place;
 
-  unsigned sides() const { return Nxp + Host + Both; }
+  unsigned sides() const { return Nxp + Host + Both + On; }
   StringRef sideName() const {
-    return !Tiles.empty() ? "FLICK_NXP_ON" : Nxp ? "FLICK_NXP" : Both ? "FLICK_BOTH" : "FLICK_HOST";
+    return On               ? "FLICK_ON"
+           : !Tiles.empty() ? "FLICK_NXP_ON"
+           : Nxp            ? "FLICK_NXP"
+           : Both           ? "FLICK_BOTH"
+                            : "FLICK_HOST";
   }
   StringRef dataName() const { return DataTiles.empty() ? "FLICK_NXP_DATA" : "FLICK_NXP_DATA_ON"; }
 
@@ -41,11 +49,12 @@ struct Marks {
         Names.push_back(Text.str());
       return true;
     }
-    bool *Mark = Text == MarkNxp    ? &Nxp
-                 : Text == MarkHost ? &Host
-                 : Text == MarkBoth ? &Both
-                 : Text == MarkData ? &Data
-                                    : nullptr;
+    bool *Mark = Text.starts_with(MarkOn) ? &On
+                 : Text == MarkNxp        ? &Nxp
+                 : Text == MarkHost       ? &Host
+                 : Text == MarkBoth       ? &Both
+                 : Text == MarkData       ? &Data
+                                          : nullptr;
     if (Mark)
       *Mark = true;
     return Mark;
@@ -56,25 +65,15 @@ constexpr StringLiteral Annotations = "llvm.global.annotations";
 
 MapVector<GlobalValue *, Marks> readMarks(Module &M) {
   MapVector<GlobalValue *, Marks> Out;
-  auto *Table = M.getNamedGlobal(Annotations);
-  auto *Rows = Table ? dyn_cast<ConstantArray>(Table->getInitializer()) : nullptr;
-  if (!Rows)
-    return Out;
-  for (Value *Op : Rows->operands()) {
-    auto *Row = cast<ConstantStruct>(Op);
-    auto *V = dyn_cast<GlobalValue>(Row->getOperand(0)->stripPointerCasts());
-    StringRef Text, File;
-    if (!V || !getConstantStringInfo(Row->getOperand(1), Text))
-      continue;
+  eachAnnotation(M, [&](GlobalValue *V, StringRef Text, const SourcePlace &Place) {
     Marks Found;
     if (!Found.add(Text))
-      continue;
+      return;
     Marks &Mine = Out[V];
     Mine.add(Text);
-    if (Mine.Place.Line == 0 && getConstantStringInfo(Row->getOperand(2), File))
-      Mine.Place = {originalName(File),
-                    static_cast<unsigned>(cast<ConstantInt>(Row->getOperand(3))->getZExtValue())};
-  }
+    if (Mine.Place.Line == 0)
+      Mine.Place = Place;
+  });
   return Out;
 }
 
@@ -153,7 +152,7 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
     std::string Text;
     const char *Nxp = Mine.Tiles.empty() ? "FLICK_NXP" : "FLICK_NXP_ON";
     for (auto [Has, Mark] : {std::pair(Mine.Nxp, Nxp), std::pair(Mine.Host, "FLICK_HOST"),
-                             std::pair(Mine.Both, "FLICK_BOTH")})
+                             std::pair(Mine.Both, "FLICK_BOTH"), std::pair(Mine.On, "FLICK_ON")})
       if (Has)
         Text += (Text.empty() ? "" : " and ") + std::string(Mark);
     report(P.M, Mine.Place,
@@ -175,7 +174,7 @@ bool readFunctionMark(Plan &P, GlobalValue *V, const Marks &Mine) {
     return false;
   }
   P.Places[F] = Mine.Place;
-  if (F->isDeclaration() && !Mine.Host)
+  if (F->isDeclaration() && !Mine.Host && !Mine.On)
     P.Expected.push_back({F, Mine.sideName().str()});
   if (!F->isDeclaration())
     P.Choices[F] = {Mine.Nxp    ? Side::Nxp
@@ -251,6 +250,26 @@ void placeThunks(Plan &P) {
 }
 
 } // namespace
+
+void eachAnnotation(Module &M,
+                    function_ref<void(GlobalValue *, StringRef, const SourcePlace &)> Visit) {
+  auto *Table = M.getNamedGlobal(Annotations);
+  auto *Rows = Table ? dyn_cast<ConstantArray>(Table->getInitializer()) : nullptr;
+  if (!Rows)
+    return;
+  for (Value *Op : Rows->operands()) {
+    auto *Row = cast<ConstantStruct>(Op);
+    auto *V = dyn_cast<GlobalValue>(Row->getOperand(0)->stripPointerCasts());
+    StringRef Text, File;
+    if (!V || !getConstantStringInfo(Row->getOperand(1), Text))
+      continue;
+    SourcePlace Place;
+    if (getConstantStringInfo(Row->getOperand(2), File))
+      Place = {originalName(File),
+               static_cast<unsigned>(cast<ConstantInt>(Row->getOperand(3))->getZExtValue())};
+    Visit(V, Text, Place);
+  }
+}
 
 void dropMarks(Module &M) {
   auto *Table = M.getNamedGlobal(Annotations);

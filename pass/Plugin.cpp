@@ -14,6 +14,7 @@
 #include "Placement.h"
 #include "References.h"
 #include "Remarks.h"
+#include "Requests.h"
 #include "flick_abi.h"
 
 #include "llvm/IR/PassTimingInfo.h"
@@ -43,6 +44,22 @@ public:
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &Analyses) {
     restoreCommandLine(M);
+    RequestsMade Requests = timed("requests", [&] { return makeRequests(M); });
+    if (Requests == RequestsMade::Failed)
+      return PreservedAnalyses::none();
+    PreservedAnalyses Preserved = placed(M, Analyses);
+    if (Requests == RequestsMade::None)
+      return Preserved;
+    // Nobody is to see the marks, nor functions that they alone keep.
+    dropMarks(M);
+    return PreservedAnalyses::none();
+  }
+
+private:
+  OptimizationLevel Level;
+  std::shared_ptr<UnitCode> Code;
+
+  PreservedAnalyses placed(Module &M, ModuleAnalysisManager &Analyses) {
     if (!hostCodeIsTimed() || Triple(M.getTargetTriple()).getArch() != Triple::x86_64)
       return split(M, Analyses) ? PreservedAnalyses::none() : PreservedAnalyses::all();
     numberFunctions(M);
@@ -59,10 +76,6 @@ public:
         addProbes(F);
     return PreservedAnalyses::none();
   }
-
-private:
-  OptimizationLevel Level;
-  std::shared_ptr<UnitCode> Code;
 
   /// True if the module was changed.
   bool split(Module &M, ModuleAnalysisManager &Analyses) {

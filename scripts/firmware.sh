@@ -75,7 +75,7 @@ test)
   "$cargo" test -q --release -p flick-kernel-core -p flick-files
   "$cargo" clippy -q --release -p flick-kernel-core -p flick-files --all-targets -- -D warnings
   rustup_target || skip_tests "lints of the kernel: no compiler for $target (rustup target add $target)"
-  for features in '' symmetric host alone root; do
+  for features in '' symmetric host alone root host,root; do
     "$cargo" clippy -q --release -p flick-kernel --target $target --features "$features" -- -D warnings
   done
   "$cargo" clippy -q --release -p flick-file-servers --target $target -- -D warnings

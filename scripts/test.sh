@@ -149,6 +149,7 @@ card_checks() {
   check "Programs of tiles that a root governs" tests/card/run-tiles.sh
   check "Servers of files" tests/card/run-files.sh
   check "Shell of the card" tests/card/run-shell.sh
+  check "Host programs with accelerators" tests/card/run-host.sh
 }
 script_checks() {
   card_checks

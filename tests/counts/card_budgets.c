@@ -36,7 +36,7 @@ struct counts {
 
 int main(int argc, char **argv) {
   void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD) : NULL;
-  void **functions = library ? dlsym(library, "__flick_card_6") : NULL;
+  void **functions = library ? dlsym(library, "__flick_card_7") : NULL;
   if (!functions) {
     fputs("card_budgets: the library is not loaded\n", stderr);
     return 1;

@@ -9,7 +9,7 @@ use crate::descriptor::Descriptor;
 /// The library's file, beside `libflick.so`.
 pub const LIBRARY: &str = "libflick-card.so";
 /// The name of a value of type [`Functions`].
-pub const FUNCTIONS: &CStr = c"__flick_card_6";
+pub const FUNCTIONS: &CStr = c"__flick_card_7";
 
 /// What machine there is to be.
 #[repr(C)]
@@ -26,6 +26,10 @@ pub struct Setup {
     pub inject: *const u8,
     /// See `inject`.
     pub inject_size: usize,
+    /// The file with the first files of its servers, and its bytes; none: it has no servers.
+    pub files: *const u8,
+    /// See `files`.
+    pub files_size: usize,
     /// Whether the machine takes the times of its file, and shares its clock with the owners.
     pub is_timed: bool,
     /// Room for a reason, which gets a fragment of UTF-8 for people if there is none.

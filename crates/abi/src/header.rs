@@ -4,7 +4,10 @@ use core::fmt::{self, Write};
 
 use flick_diagnostics::Code;
 
-use crate::{ABI_VERSION, NXP_MARCH, layout, names, thread_order, timed, version};
+use crate::step_request::MOST_ARRAYS;
+use crate::{
+    ABI_VERSION, NXP_MARCH, layout, names, request_function, thread_order, timed, version,
+};
 
 /// Begins both headers.
 const MADE: &str = "/* Made from crates/abi by its example c-headers. */\n#pragma once\n";
@@ -47,6 +50,10 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_NXP_UNIT", timed::NXP_UNIT),
         ("TIMED_PARTS_SHIFT", timed::PARTS_SHIFT),
         ("ORDERED", thread_order::ORDERED.into()),
+        ("ON_BODY", request_function::BODY),
+        ("ON_HAS_BODY", request_function::HAS_BODY),
+        ("ON_RETURNS", request_function::RETURNS),
+        ("ON_ARRAYS", MOST_ARRAYS as u32),
     ] {
         writeln!(out, "#define FLICK_{name} {value}")?;
     }
@@ -82,6 +89,7 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_LIBRARY", timed::LIBRARY),
         ("ORDER_LEVEL", thread_order::LEVEL),
         ("ORDER_ATOMIC", thread_order::ATOMIC),
+        ("ON_CALL", request_function::CALL),
     ] {
         writeln!(out, "#define FLICK_{name} \"{value}\"")?;
     }

@@ -15,6 +15,7 @@
 //! | [`file_session`] | requests for files by their paths | programs, servers | programs, servers |
 //! | [`service`] | messages about sessions | root kernel | servers |
 //! | [`step_request`] | requests for steps over arrays | programs, device | programs, device |
+//! | [`request_function`] | functions with the mark `FLICK_ON` | pass | `libflick-files.a` |
 //! | [`dtu`] | registers and messages of data transfer units | firmware, device | firmware, device |
 //! | [`debug_interface`] | code for debuggers | libflick | `libflick-debug.so` |
 //! | [`timed`] | records of `--flick-timed` | pass | libflick |
@@ -57,6 +58,7 @@ pub mod header;
 pub mod layout;
 pub mod march;
 pub mod names;
+pub mod request_function;
 pub mod service;
 pub mod settings;
 pub mod signature;

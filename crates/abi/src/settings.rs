@@ -121,6 +121,11 @@ pub const TIMER_FILES: &CStr = c"FLICK_TIMER_FILES";
 pub const MACHINE: &CStr = c"FLICK_MACHINE";
 /// A file of faults for that machine (`docs/faults.md`).
 pub const INJECT: &CStr = c"FLICK_INJECT";
+/// An archive of `tar` or `cpio` with the first files of that machine's servers, or [`NO_FILES`]; unset: it has no servers
+/// (`docs/host-files.md`).
+pub const CARD_FILES: &CStr = c"FLICK_CARD_FILES";
+/// Servers without first files.
+pub const NO_FILES: &str = "-";
 /// Where a timed run writes its trace (`docs/records.md`).
 pub const TRACE: &CStr = c"FLICK_TRACE";
 /// The variable that [`Statistics`] is the value of.

@@ -137,6 +137,7 @@ codes! {
     "FLK0212" 212 NoRv64Form Error Compile "something else that has no RV64 form";
     "FLK0214" 214 MisplacedMark Error Compile "`FLICK_NXP_DATA` where it cannot be";
     "FLK0215" 215 MarkedDeclaration Warning Compile "a mark on a declaration only";
+    "FLK0216" 216 NoRequest Error Compile "`FLICK_ON` on a function that is no request";
     "FLK0301" 301 PlainLink Error Link "a fat object was linked without flick";
     "FLK0302" 302 CorruptedObject Error Link "a fat object is truncated or corrupted";
     "FLK0303" 303 OtherVersion Error Link "made by another version of Flick";
@@ -168,6 +169,7 @@ codes! {
     "FLK0510" 510 TooManyOwners Error Run "too many threads are on the card";
     "FLK0511" 511 NoCpuForInstruction Warning Run "no CPU for an instruction";
     "FLK0512" 512 NoSuchTile Error Run "the machine has no tile of this name";
+    "FLK0513" 513 AcceleratorFailed Error Run "an accelerator has failed";
     "FLK0601" 601 MachineSetting Error Machine "a setting of the machine is bad";
     "FLK0602" 602 MachineStart Error Machine "the machine cannot start";
     "FLK0603" 603 MachineEnd Error Machine "the machine has not ended";

@@ -204,6 +204,10 @@ impl Link<'_> {
             words.extend([self.root.crt().into(), image.into()]);
         }
         words.extend(self.line.user.iter().cloned());
+        if mode != Mode::Plain {
+            // The linker takes what is called.
+            words.push(self.root.files().into());
+        }
         if let Mode::Static { usable_size, timed } = mode {
             let time = thread_order::FUNCTIONS.iter().map(|(name, _)| name);
             let time = time.take(if timed { usize::MAX } else { 0 });

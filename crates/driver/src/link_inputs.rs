@@ -46,12 +46,18 @@ pub struct Inputs {
     pub is_timed: bool,
 }
 
-const RUNTIME_API: [&str; 10] = [
+const RUNTIME_API: [&str; 16] = [
+    "__flick_on",
+    "__flick_root_call",
     "flick_alloc",
     "flick_alloc_on",
+    "flick_close",
+    "flick_error",
     "flick_free",
     "flick_hint",
     "flick_is_nxp_memory",
+    "flick_open",
+    "flick_open_with",
     "flick_predict",
     "flick_prefer",
     "flick_tile_of",

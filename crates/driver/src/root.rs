@@ -82,6 +82,10 @@ impl Root {
     pub fn time_static(&self) -> PathBuf {
         self.lib().join("libflick-time.a")
     }
+    /// Files and accelerators of the card, for host code (`nxp/host`).
+    pub fn files(&self) -> PathBuf {
+        self.lib().join("libflick-files.a")
+    }
     /// The object that registers a module at its start (`nxp/flickcrt.c`).
     pub fn crt(&self) -> PathBuf {
         self.lib().join("flickcrt.o")
@@ -300,10 +304,11 @@ pub fn tools() -> Vec<Check> {
         })
         .collect();
     let root = Root::find().ok();
-    let files: [(&str, &'static str); 8] = [
+    let files: [(&str, &'static str); 9] = [
         ("lib/flick/flick-pass.so", "compiler plugin"),
         ("lib/flick/libflick.so", "runtime"),
         ("lib/flick/libflick.a", "runtime for -static"),
+        ("lib/flick/libflick-files.a", "files of the card"),
         ("lib/flick/libflick-time.so", "order of threads"),
         ("lib/flick/libflick-time.a", "order of threads for -static"),
         ("lib/flick/flickcrt.o", "start-up code"),

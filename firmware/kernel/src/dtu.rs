@@ -37,11 +37,13 @@ pub const ANSWERS: u16 = 1;
 /// Notes of user harts of other tiles.
 pub const NOTES: u16 = 2;
 /// What activities of accelerators tell the root.
-#[cfg(feature = "root")]
+#[cfg(all(feature = "root", not(feature = "host")))]
 pub const CALLS: u16 = 3;
+#[cfg(all(feature = "root", feature = "host"))]
+pub const CALLS: u16 = FIRST_HART_ENDPOINT + DIRECT_HARTS;
 /// Answers to programs' calls of gates.
 #[cfg(feature = "root")]
-pub const REPLIES: u16 = 4;
+pub const REPLIES: u16 = CALLS + 1;
 /// Requests of the host.
 #[cfg(feature = "host")]
 pub const HOST: u16 = flick_abi::descriptor::KERNEL_ENDPOINT;
@@ -50,32 +52,35 @@ pub const HOST: u16 = flick_abi::descriptor::KERNEL_ENDPOINT;
 const FIRST_MAILBOX: u16 = 3;
 /// Calls of programs of other tiles.
 #[cfg(feature = "root")]
-pub const REMOTE: u16 = 5;
+pub const REMOTE: u16 = REPLIES + 1;
 #[cfg(feature = "root")]
 const FIRST_MAILBOX: u16 = REMOTE + 1;
-#[cfg(feature = "host")]
+#[cfg(all(feature = "host", not(feature = "root")))]
 const FIRST_MAILBOX: u16 = FIRST_HART_ENDPOINT + DIRECT_HARTS;
-/// Endpoints with buffers of the kernel, from 0 on.
-#[cfg(not(feature = "host"))]
+/// Endpoints from 0 on, of which those of [`has_buffer`] have buffers of the kernel.
+#[cfg(any(not(feature = "host"), feature = "root"))]
 const BUFFERS: usize = FIRST_MAILBOX as usize;
-#[cfg(feature = "host")]
+#[cfg(all(feature = "host", not(feature = "root")))]
 const BUFFERS: usize = HOST as usize + 1;
 /// Endpoints behind all others: what harts send to the host's tile, what the kernel does, and its memory.
 #[cfg(feature = "host")]
-const OF_HOST: u16 = DIRECT_HARTS + 2;
-#[cfg(not(any(feature = "host", feature = "root")))]
-const OF_HOST: u16 = 0;
-/// The root's.
+pub const OF_HOST: u16 = DIRECT_HARTS + 2;
+#[cfg(not(feature = "host"))]
+pub const OF_HOST: u16 = 0;
+/// The root's, in front of these.
 #[cfg(feature = "root")]
-const OF_HOST: u16 = crate::root::ENDPOINTS;
+const OF_ROOT: u16 = crate::root::ENDPOINTS;
+#[cfg(not(feature = "root"))]
+const OF_ROOT: u16 = 0;
 /// Words of the longest message that the kernel sends.
-const OUTGOING_WORDS: usize = if cfg!(feature = "host") {
-    flick_abi::descriptor::DESCRIPTOR_WORDS
-} else if cfg!(feature = "root") {
+const OUTGOING_WORDS: usize = if cfg!(feature = "root") {
     LONGEST
+} else if cfg!(feature = "host") {
+    flick_abi::descriptor::DESCRIPTOR_WORDS
 } else {
     PAYLOAD / 8
 };
+const _: () = assert!(flick_abi::descriptor::DESCRIPTOR_WORDS <= LONGEST);
 /// Words of what is in a slot of the largest size, behind its header.
 pub const LONGEST: usize = ((1 << LOG2_REQUEST) - HEADER_SIZE) / 8;
 /// Slots of a receive endpoint: each other kernel has one message under way at most.
@@ -92,6 +97,14 @@ pub const MOST_TILES: u64 = 16;
 /// How often a command is made again that the root has aborted: a root that has failed meanwhile ends it.
 #[cfg(feature = "root")]
 const ABORTS: u32 = 1 << 20;
+
+/// Endpoints of harts that take requests of the host lie between those of the kernel.
+const fn has_buffer(endpoint: u16) -> bool {
+    #[cfg(feature = "host")]
+    return endpoint < FIRST_HART_ENDPOINT || endpoint >= FIRST_HART_ENDPOINT + DIRECT_HARTS;
+    #[cfg(not(feature = "host"))]
+    return endpoint < FIRST_MAILBOX;
+}
 
 const fn log2_slot(endpoint: u16) -> u8 {
     match endpoint {
@@ -354,14 +367,14 @@ impl Unit {
             first_of_harts: 0,
         };
         let endpoints = Identity::from_bits(unit.get(dtu::IDENTITY)).endpoints;
-        let with_harts = unit.tiles as u16 + 2 * harts as u16 + OF_HOST;
+        let with_harts = unit.tiles as u16 + 2 * harts as u16 + OF_HOST + OF_ROOT;
         unit.first_sender = FIRST_MAILBOX;
         if FIRST_MAILBOX + with_harts < endpoints {
             unit.first_sender = endpoints - with_harts;
             unit.first_of_harts = unit.first_sender + unit.tiles as u16;
         }
         unit.set(dtu::current(kernel_hart), KERNEL.into());
-        for number in 0..BUFFERS as u16 {
+        for number in (0..BUFFERS as u16).filter(|&number| has_buffer(number)) {
             let buffer = frames.allocate()?;
             unit.buffers[usize::from(number)] = buffer;
             unit.set_receiver(number, KERNEL, buffer, (log2_slot(number), SLOTS));
@@ -632,6 +645,20 @@ impl Unit {
         self.prepare(payload);
         self.set(dtu::LABEL, token);
         let word = CommandWord::new(Command::Send, endpoint).with_answer(REPLIES);
+        self.command(word).map(|_| ())
+    }
+
+    /// Sends words by an endpoint. The answer comes to another one, with a label.
+    #[cfg(all(feature = "host", feature = "root"))]
+    pub fn send_words(
+        &self,
+        endpoint: u16,
+        (words, label): (&[u64], u64),
+        answers: u16,
+    ) -> Result<(), Error> {
+        self.prepare(words);
+        self.set(dtu::LABEL, label);
+        let word = CommandWord::new(Command::Send, endpoint).with_answer(answers);
         self.command(word).map(|_| ())
     }
 

@@ -26,9 +26,11 @@ use crate::{csr, csr_read, csr_write, float_state};
 #[derive(Debug)]
 pub struct Host {
     /// The process of their threads here, which has no memory of its own.
-    process: u16,
+    pub process: u16,
     /// Harts know that threads wait for harts.
     wants_harts: bool,
+    /// A page for copies of their memory.
+    pub page: u64,
 }
 
 impl Host {
@@ -37,14 +39,16 @@ impl Host {
         Self {
             process: u16::MAX,
             wants_harts: false,
+            page: 0,
         }
     }
 }
 
 impl Kernel {
-    /// The tile serves the host, if it has one and no program of its own. False: it does not.
+    /// The tile serves the host, if it has one, and no program of its own or a root's. False: it does not.
     pub fn begin_host(&mut self, arguments: &str) -> bool {
-        if self.map.host.is_none() || !arguments.trim().is_empty() {
+        let has_program = !cfg!(feature = "root") && !arguments.trim().is_empty();
+        if self.map.host.is_none() || has_program {
             return false;
         }
         if !has_host_space() {
@@ -53,10 +57,10 @@ impl Kernel {
         }
         let tables = PageTables::new(self.map.mode, &mut self.frames, &mut Direct).ok();
         let process = tables.and_then(|tables| self.processes.create(None, tables));
-        let Some(process) = process else {
+        let (Some(process), Some(page)) = (process, self.frames.allocate()) else {
             return false;
         };
-        self.host.process = process;
+        (self.host.process, self.host.page) = (process, page);
         // It never ends.
         self.processes[process].threads = 1;
         true
@@ -116,6 +120,11 @@ impl Kernel {
             let ends = request == Request::End;
             if ends {
                 owner.ends.store(true, Relaxed);
+            }
+            // It waits in a call, as that of a thread that a child of `fork` lacks.
+            if ends && matches!(state, State::Waits(_)) {
+                self.leave_wait(place);
+                self.end_owner(owner);
             }
             if let State::Running(hart) = state {
                 let now = csr::time();
@@ -461,14 +470,27 @@ impl Unit {
 
     /// Copies words of the host's process: the copy unit, whose faults are errors.
     fn copy_from_host(&self, address: u64, words: &mut [u64; REGISTERS]) -> Result<(), UnitError> {
-        let [_, memory] = self.host_endpoints();
-        self.finish();
-        self.set(dtu::ADDRESS, words.as_mut_ptr().addr() as u64);
-        self.set(dtu::SIZE, size_of_val(words) as u64);
-        self.set(dtu::OFFSET, address);
-        let copied = self.execute(CommandWord::new(Command::Read, memory));
+        let (here, size) = (words.as_mut_ptr().addr() as u64, size_of_val(words) as u64);
+        let copied = self.copy_host_memory(Command::Read, address, here, size);
         // The unit has written the words.
         core::hint::black_box(words);
+        copied
+    }
+
+    /// Copies bytes of the host's process to the kernel's memory, or the other way.
+    pub fn copy_host_memory(
+        &self,
+        command: Command,
+        address: u64,
+        here: u64,
+        size: u64,
+    ) -> Result<(), UnitError> {
+        let [_, memory] = self.host_endpoints();
+        self.finish();
+        self.set(dtu::ADDRESS, here);
+        self.set(dtu::SIZE, size);
+        self.set(dtu::OFFSET, address);
+        let copied = self.execute(CommandWord::new(command, memory));
         copied.map(|_| ())
     }
 }

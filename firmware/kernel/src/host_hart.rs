@@ -140,10 +140,20 @@ impl HostHart {
         if !float_state::is_there() {
             self.direct = None;
         }
+        self.set_bank();
+    }
+
+    /// The hart's bank of the unit is as its messages to the host need it.
+    fn set_bank(&self) {
         if let Some(direct) = self.direct.filter(|_| !IS_ALONE) {
             direct.set_outgoing(&self.outgoing);
             direct.unit.set(dtu::INTERRUPT, 1 << direct.endpoint);
         }
+    }
+
+    /// Is its thread one of the host's?
+    pub fn has_owner(&self) -> bool {
+        self.owner.is_some()
     }
 
     /// The hart runs the thread of this `satp`.
@@ -155,6 +165,13 @@ impl HostHart {
             // While the thread runs its endpoint is not open, so that nothing of the unit interrupts it.
             // SAFETY: interrupts end `wfi`, and are not taken in M mode.
             unsafe { csr_write!(mie, user_hart::SOFTWARE | UNIT) };
+            // Programs of the tile use the bank, too, and wait for messages of others.
+            if cfg!(feature = "root") {
+                if let Some(direct) = &self.direct {
+                    direct.unit.finish();
+                }
+                self.set_bank();
+            }
         }
     }
 }

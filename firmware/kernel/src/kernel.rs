@@ -666,6 +666,10 @@ impl Kernel {
         right: u64,
         mut f: impl FnMut(&mut Self, u64, u64, u64),
     ) -> Result<(), Error> {
+        #[cfg(all(feature = "host", feature = "root"))]
+        if self.is_of_host(caller) {
+            return self.each_host_piece(address, size, right, f);
+        }
         let mut done = 0;
         while done < size {
             let at = address.checked_add(done).ok_or(Error::BadAddress)?;

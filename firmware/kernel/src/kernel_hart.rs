@@ -94,7 +94,9 @@ extern "C" fn kernel_hart_begin(hart_id: u64, tree: *const u8) -> ! {
     let is_hosts = kernel.begin_host(arguments);
     #[cfg(not(feature = "host"))]
     let is_hosts = false;
-    if !is_hosts {
+    // A root has programs beside those of the host: servers.
+    let has_program = cfg!(all(feature = "host", feature = "root")) && !arguments.trim().is_empty();
+    if !is_hosts || has_program {
         first_program::start(kernel, arguments);
     }
     #[cfg(feature = "symmetric")]

@@ -2,7 +2,7 @@
 //! gets the rest.
 use core::sync::atomic::{AtomicU64, Ordering};
 
-#[cfg(feature = "root")]
+#[cfg(any(feature = "root", feature = "host"))]
 use flick_abi::card::RootCall;
 use flick_abi::card::{Call, CallPlace, Error};
 use flick_kernel_core::context::{Context, Stored};
@@ -85,6 +85,8 @@ pub extern "C" fn user_trap(local: &mut HartLocal, cause: u64) -> *mut Context {
     // SAFETY: the hart's own, while it runs the thread.
     let context = unsafe { &mut *local.context };
     match cause {
+        #[cfg(feature = "host")]
+        CALL if local.host.has_owner() => host_call(local, context),
         CALL => {
             context.x[0] = context.x[0].wrapping_add(4);
             let number = context.x[17];
@@ -174,6 +176,19 @@ fn root_call(local: &mut HartLocal, context: &mut Context, call: RootCall) -> *m
             remote(local, PREEMPTED, [0; 6])
         }
     }
+}
+
+/// A call of a host program, which its runtime makes (`docs/host-files.md`). There are those of the root role, which
+/// the kernel hart executes.
+#[cfg(feature = "host")]
+#[inline(never)]
+fn host_call(local: &mut HartLocal, context: &mut Context) -> *mut Context {
+    context.x[0] = context.x[0].wrapping_add(4);
+    if RootCall::from_number(context.x[17]).is_some() && cfg!(feature = "root") {
+        return remote_call(local, context, 0);
+    }
+    context.x[10] = Error::NoCall.to_register();
+    local.context
 }
 
 /// A call that the hart could not execute by its unit.

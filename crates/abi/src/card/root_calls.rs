@@ -202,6 +202,13 @@ calls! {
         Busy: "the activity has begun or is of a group, or a member has begun", Exists: "a member is of the same tile",
         NoMemory: "the group has 8 members", NoCall: "the kernel is no root";
         "Adds an activity to a group. It keeps its tile. All members have to be started before the group has its first turn."
+    HostMemory = 119, "host_memory", Kernel;
+        "address": "of the host's process", "size": "bytes", "rights": "1 to read, 2 to write, 3";
+        "a capability";
+        Invalid: "the range or the rights", NoMemory: "there is no place for a capability",
+        NoCall: "the caller is no host program, or the kernel is no root";
+        "Gives memory of a host program as that of a tile: an activity has it as an endpoint. An access that the \
+        program could not make itself is an error of the activity's."
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! | `process_machine.rs` | the machine, and what comes next in it |
 //! | `machine_clock.rs` | the virtual time of the machine, as its owners see it |
 //! | `ran.rs` | what functions have executed, for `flick stat` |
+//! | `servers.rs` | servers of files and pipes, which the machine starts with |
 //! | `process_space.rs` | the memory of the process, for the card's copy unit |
 //!
 //! **Where to.** libflick lets the owner execute what is to be executed, and gives it its messages.
@@ -23,6 +24,7 @@ mod machine_clock;
 mod process_machine;
 mod process_space;
 mod ran;
+mod servers;
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
@@ -86,7 +88,7 @@ unsafe fn with<R>(f: impl FnOnce(&mut Driver) -> R) -> Option<R> {
 
 /// See [`Functions`].
 #[unsafe(no_mangle)]
-pub static __flick_card_6: Functions = Functions {
+pub static __flick_card_7: Functions = Functions {
     open,
     send,
     advance,
@@ -111,7 +113,8 @@ unsafe extern "C" fn open(setup: &mut Setup) -> bool {
     let machine = text(setup.machine, setup.machine_size);
     let kernel = text(setup.kernel, setup.kernel_size);
     let inject = text(setup.inject, setup.inject_size);
-    match Driver::open(&machine, &kernel, &inject, setup.is_timed) {
+    let files = text(setup.files, setup.files_size);
+    match Driver::open(&machine, &kernel, (&inject, &files), setup.is_timed) {
         Ok(driver) => {
             setup.vlen = driver.vlen();
             setup.isa = driver.common_isa().bits();

@@ -20,6 +20,7 @@ use flick_timing::machine;
 use crate::machine_clock::MachineClock;
 use crate::process_space::ProcessSpace;
 use crate::ran::Ran;
+use crate::servers;
 
 /// Turns in which a kernel has booted, or never will.
 const MOST_TURNS: u32 = 1_000_000;
@@ -36,6 +37,8 @@ const PAUSE: u64 = 10_000_000;
 
 /// The kernel of a tile whose one hart also runs the threads.
 const ALONE: &str = "kernel-alone.elf";
+/// That of a root.
+const ROOT: &str = "kernel-host-root.elf";
 
 /// The machine.
 pub struct Driver {
@@ -153,7 +156,12 @@ fn faults_of(path: &str, description: &machine::Machine) -> Result<Vec<Fault>, S
 impl Driver {
     /// Makes the machine of a name or file, with the kernel in a file and the faults in a file, and boots
     /// it. An error is for people.
-    pub fn open(name: &str, kernel: &str, inject: &str, is_timed: bool) -> Result<Self, String> {
+    pub fn open(
+        name: &str,
+        kernel: &str,
+        (inject, first_files): (&str, &str),
+        is_timed: bool,
+    ) -> Result<Self, String> {
         let description = machine::Machine::load(name, &[]).map_err(|error| error.to_string())?;
         let missing = description.missing();
         if let Some(first) = missing.first() {
@@ -174,7 +182,14 @@ impl Driver {
         }
         let is_alone = |tile: &&machine::Tile| tile.harts.len() == 1;
         let alone = description.tiles.iter().filter(is_alone).count();
-        let kernel = Path::new(kernel);
+        let first = description.tiles.first();
+        let is_root = first
+            .and_then(|tile| tile.dtu.as_ref())
+            .is_some_and(|dtu| dtu.is_root);
+        let kernel = match is_root {
+            true => &Path::new(kernel).with_file_name(ROOT),
+            false => Path::new(kernel),
+        };
         let firmware_alone = match alone {
             0 => None,
             _ => Some(read_kernel(&kernel.with_file_name(ALONE))?),
@@ -188,11 +203,20 @@ impl Driver {
         let boards = boards_of(&systems, &description, vec![], Some(host));
         // The machine lives as long as the process.
         let boards = Box::leak(Box::new(boards.map_err(with_help)?));
-        let files = Files {
+        let mut files = Files {
             firmware,
             firmware_alone,
             ..Files::default()
         };
+        match (first_files, is_root) {
+            ("", _) => {}
+            (_, true) => servers::add_to(&mut files, kernel, first_files)?,
+            (_, false) => {
+                return Err(format!(
+                    "the machine {name} has no root, and no servers of files (FLICK_CARD_FILES)"
+                ));
+            }
+        }
         let booted = boot_tiles(&mut systems, boards, &files).map_err(|error| error.to_string())?;
         let host = boards.all().last().ok_or("the machine has no tiles")?;
         let mut machine = Machine::of_tiles(boards, &booted);

@@ -79,6 +79,8 @@ pub struct Config {
     pub machine: String,
     /// The file of its faults; empty: it has none.
     pub inject: String,
+    /// The first files of its servers; empty: it has none.
+    pub card_files: String,
     pub trigger: Trigger,
     pub engine: Engine,
     pub statistics: Statistics,
@@ -180,6 +182,7 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         backend,
         machine: of_card(settings::MACHINE).unwrap_or_else(|| "card".into()),
         inject: of_card(settings::INJECT).unwrap_or_default(),
+        card_files: of_card(settings::CARD_FILES).unwrap_or_default(),
         trigger,
         engine,
         statistics,

@@ -1,6 +1,9 @@
 //! The start of the runtime, in its order. It happens once, at the first module or at the first
 //! unit of host code that counts its time, before the program's own constructors.
+use std::ffi::c_int;
 use std::sync::OnceLock;
+
+use flick_abi::card::RootCall;
 
 use crate::accounts::{device_check, stats, timed};
 use crate::config::{self, Backend, Config, Engine, Offload, Statistics};
@@ -127,5 +130,35 @@ fn make_translator(config: &Config, place: Place) {
             "inline"
         };
         stats::set_engine(engine, backend);
+    }
+}
+
+/// For `libflick-files.a`: makes a call of the root role (`docs/host-files.md`), whose results are a0 and a1 of the
+/// kernel. 0; or an errno: ENODEV without a card, EINVAL for another call. A program may have no module of its own.
+///
+/// # Safety
+/// `arguments` has six words, and `results` has two. Addresses among the arguments are of the program's memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __flick_root_call(
+    number: u64,
+    arguments: *const [u64; 6],
+    results: *mut [u64; 2],
+) -> c_int {
+    let Some(number) = RootCall::from_number(number) else {
+        return libc::EINVAL;
+    };
+    // SAFETY: by contract.
+    let arguments = unsafe { *arguments };
+    let made = match place() {
+        Place::Nxp => card::program_calls::make(number, arguments),
+        Place::Host => None,
+    };
+    match made {
+        Some(made) => {
+            // SAFETY: by contract.
+            unsafe { *results = made };
+            0
+        }
+        None => libc::ENODEV,
     }
 }

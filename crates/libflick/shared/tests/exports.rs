@@ -34,6 +34,8 @@ fn exports() {
         "flick_prefer",
         "flick_tile_of",
     ];
+    // What `libflick-files.a` calls.
+    let files = ["__flick_root_call"];
     // What timed host code needs.
     let timed = [
         timed::ACCESS,
@@ -62,6 +64,7 @@ fn exports() {
     expected.extend(
         api.iter()
             .chain(&entries)
+            .chain(&files)
             .chain(&TRANSLATION_WORDS)
             .chain(&timed)
             .chain(STATIC_WRAPS)

@@ -6,13 +6,14 @@ macro_rules! shipped {
     };
 }
 
-const SHIPPED: [(&str, &str); 11] = shipped!(
+const SHIPPED: [(&str, &str); 12] = shipped!(
     "virt",
     "spike-rvv",
     "rocket-rvv",
     "mppa256",
     "card",
     "card-two",
+    "card-accelerators",
     "accelerators",
     "m3x-noc",
     "m3x-pcie",

@@ -16,8 +16,8 @@ use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 use crate::{cache, csr};
 
-/// Gates of the tile.
-const GATES: usize = 32;
+/// Gates of the tile. A host program has two for each number of a file.
+const GATES: usize = if cfg!(feature = "host") { 48 } else { 32 };
 /// Messages of a gate that were not answered.
 pub const SLOTS: u64 = PAGE >> LOG2_REQUEST;
 
@@ -149,7 +149,10 @@ impl Kernel {
     }
 
     /// The kernel hart does something with a gate, whose activity its bank has meanwhile.
-    fn with_gate<T>(&self, unit: Unit, gate: &Gate, act: impl FnOnce(Unit) -> T) -> T {
+    pub fn with_gate<T>(&self, unit: Unit, gate: &Gate, act: impl FnOnce(Unit) -> T) -> T {
+        // A message to the host may be on its way still, which is the kernel's own.
+        #[cfg(feature = "host")]
+        unit.finish();
         let current = dtu::current(self.map.kernel_hart);
         unit.set(current, gate.activity.into());
         let outcome = act(unit);
@@ -292,7 +295,7 @@ impl Kernel {
     /// Harts of the caller's process may use its gate. False: the kernel hart alone has messages for it.
     fn tell_of_gate(&self, caller: Caller, number: u64, gate: &Gate) -> bool {
         let has_harts = self.tiles.unit.is_some_and(|unit| unit.has_harts());
-        let may = has_harts && !gate.is_of_kernel;
+        let may = has_harts && !gate.is_of_kernel && !self.is_of_host(caller);
         if may {
             let right = hart_calls::KnownGate {
                 endpoint: gate.endpoint,

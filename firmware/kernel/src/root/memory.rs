@@ -321,7 +321,13 @@ impl Kernel {
             _ => (Command::Write, rights::READ),
         };
         let image = self.image_of(&memory);
-        if why & 0xff == note::NOTHING && size != 0 && image.is_none() && unit.has_harts() {
+        let is_of_host = self.is_of_host(caller);
+        if !is_of_host
+            && why & 0xff == note::NOTHING
+            && size != 0
+            && image.is_none()
+            && unit.has_harts()
+        {
             known_rights::add(Kind::Memory, caller.process, number, memory.words());
             return Ok(Done::Again);
         }
@@ -345,6 +351,10 @@ impl Kernel {
             moved = moved.and_then(|()| unit.move_memory(command, at, start, length));
         };
         self.each_piece(caller, here, size, of_caller, |_, place, piece, before| {
+            if is_of_host {
+                // A copy of the piece, whose place the next one gets.
+                return move_row(place, piece, offset + before);
+            }
             if start + length != place {
                 move_row(start, length, first);
                 (start, length, first) = (place, 0, offset + before);

@@ -10,6 +10,8 @@ mod gate_calls;
 mod gates;
 mod groups;
 mod hart_calls;
+#[cfg(feature = "host")]
+mod host_programs;
 mod known_rights;
 mod lost_tiles;
 mod memory;
@@ -207,6 +209,12 @@ impl Kernel {
         }
     }
 
+    /// The tile has no programs of the host.
+    #[cfg(not(feature = "host"))]
+    fn is_of_host(&self, _: Caller) -> bool {
+        false
+    }
+
     /// A capability of the caller's process.
     fn capability(&self, caller: Caller, number: u64) -> Result<(Place, Object), Error> {
         let found = self.root.capabilities.find(caller.process, number);
@@ -229,13 +237,15 @@ impl Kernel {
         arguments: [u64; 6],
         why: u64,
     ) -> Answer {
-        let [a0, a1, a2, a3, a4, _] = arguments;
         if self.map.is_governed() {
             return self.governed_call(caller, call, arguments, why);
         }
         if !self.map.is_root {
             return Err(Error::NoCall);
         }
+        #[cfg(feature = "host")]
+        let arguments = self.with_time_of_host(caller, call, arguments);
+        let [a0, a1, a2, a3, a4, _] = arguments;
         match call {
             RootCall::TileFind => self.find_tile(caller, (a0, a1), a2),
             RootCall::TileBlock => {
@@ -277,6 +287,10 @@ impl Kernel {
             RootCall::SessionOpen => self.open_session(caller, (a0, a1), a2, a3),
             RootCall::SessionGive => self.give_by_session(caller, a0, a1),
             RootCall::ViewCreate => self.create_view(caller, a0),
+            #[cfg(feature = "host")]
+            RootCall::HostMemory => self.share_host_memory(caller, (a0, a1), a2),
+            #[cfg(not(feature = "host"))]
+            RootCall::HostMemory => Err(Error::NoCall),
             RootCall::ViewSet => self.set_view(caller, a0, (a1, a2), a3),
         }
     }

@@ -4,9 +4,9 @@ use flick_abi::dtu::{
 };
 
 use crate::cache;
-use crate::dtu::{KERNEL, Unit};
+use crate::dtu::{KERNEL, OF_HOST, Unit};
 
-/// Endpoints of the root: they are the last ones of its unit.
+/// Endpoints of the root: they are the last ones of its unit, in front of those of the host's tile.
 pub const ENDPOINTS: u16 = 3;
 
 /// What is an error of another tile.
@@ -27,7 +27,7 @@ impl From<NoAnswer> for flick_abi::card::Error {
 
 impl Unit {
     fn last_endpoint(&self, n: u16) -> u16 {
-        Identity::from_bits(self.get(dtu::IDENTITY)).endpoints - ENDPOINTS + n
+        Identity::from_bits(self.get(dtu::IDENTITY)).endpoints - OF_HOST - ENDPOINTS + n
     }
 
     /// The endpoint by which the kernel sends messages of programs.
@@ -108,6 +108,9 @@ impl Unit {
         (here, offset): (u64, u64),
         size: u64,
     ) -> Result<(), NoAnswer> {
+        // A message to the host may be on its way still.
+        #[cfg(feature = "host")]
+        self.finish();
         self.set(dtu::ADDRESS, here);
         self.set(dtu::SIZE, size);
         self.set(dtu::OFFSET, offset);

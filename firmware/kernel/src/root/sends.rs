@@ -37,6 +37,10 @@ impl Kernel {
             self.tiles.ports[usize::from(sender.own)] = OF_SENDERS;
             self.root.capabilities.set(place, Object::Sender(sender));
         }
+        #[cfg(feature = "host")]
+        if self.is_of_host(caller) {
+            return self.send_for_host(caller, (&sender, &gate), (message, size), label);
+        }
         if why & 0xff == note::GONE {
             // The message was refused, so that its credit is not back.
             sender.set_up(unit, &gate);
@@ -54,7 +58,7 @@ impl Kernel {
     }
 
     /// The receiver has no turn: the message is left for it.
-    fn leave_sent(
+    pub fn leave_sent(
         &mut self,
         caller: Caller,
         (sender, gate): (&Sender, &Gate),
@@ -96,7 +100,7 @@ impl Kernel {
 
 impl Sender {
     /// Its endpoint has all credits.
-    fn set_up(&self, unit: Unit, gate: &Gate) {
+    pub fn set_up(&self, unit: Unit, gate: &Gate) {
         let to = (self.tile, self.endpoint, self.receiver);
         unit.set_message_endpoint(self.own, gate.activity, to, (self.label, self.credits));
     }

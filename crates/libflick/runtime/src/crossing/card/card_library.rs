@@ -23,9 +23,9 @@ static LOADED: OnceLock<&'static Functions> = OnceLock::new();
 /// The kernel's file, beside the library.
 const KERNEL: &str = "card/kernel-host.elf";
 
-/// Loads the library, and makes the machine of a name or file, with the faults of a file, which is timed or
-/// not. An error is for people.
-pub fn open(machine: &str, inject: &str, is_timed: bool) -> Result<(), String> {
+/// Loads the library, and makes the machine of a name or file, with the faults of a file and the first files of its
+/// servers, which is timed or not. An error is for people.
+pub fn open(machine: &str, (inject, files): (&str, &str), is_timed: bool) -> Result<(), String> {
     const RTLD_DEEPBIND: c_int = 8;
     STACK.init().map_err(|error| error.to_string())?;
     let loader = host_library::get().and_then(|library| (library.loader)());
@@ -57,6 +57,8 @@ pub fn open(machine: &str, inject: &str, is_timed: bool) -> Result<(), String> {
         kernel_size: kernel.len(),
         inject: inject.as_ptr(),
         inject_size: inject.len(),
+        files: files.as_ptr(),
+        files_size: files.len(),
         is_timed,
         reason: [0; 512],
         reason_size: 0,

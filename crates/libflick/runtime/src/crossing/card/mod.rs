@@ -7,6 +7,7 @@ mod lent_code;
 mod messages;
 mod ordered;
 mod owner;
+pub mod program_calls;
 mod report;
 pub(super) mod shown_frames;
 mod tile_place;
@@ -49,7 +50,11 @@ use token::{Come, Loan, Turn};
 pub fn init(config: &Config) {
     let opened = match config.check_device {
         true => Err("FLICK_CHECK=device has none".into()),
-        false => card_library::open(&config.machine, &config.inject, config.platform.is_some()),
+        false => card_library::open(
+            &config.machine,
+            (&config.inject, &config.card_files),
+            config.platform.is_some(),
+        ),
     };
     if let Err(why) = opened {
         fatal::exit(

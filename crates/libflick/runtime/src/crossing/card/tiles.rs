@@ -137,6 +137,11 @@ fn all() -> &'static [Tile] {
     TILES.get().map_or(&[], |all| all)
 }
 
+/// The machine's first tile that takes programs of the host: that of activations without another one.
+pub fn first() -> u16 {
+    all().first().map_or(0, |tile| tile.number)
+}
+
 /// The number of the tile of this name; `None`: the machine has none, or there is no card.
 pub fn number_of(name: &CStr) -> Option<u16> {
     let found = all().iter().find(|known| known.name.as_c_str() == name);

@@ -138,6 +138,25 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// How many owners are inside. Who has the token changes it.
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 
+/// How many threads make calls of the root role.
+static CALLERS: AtomicU32 = AtomicU32::new(0);
+
+/// The calling thread makes a call of the root role, as long as this lives.
+pub struct RootCaller(());
+
+impl RootCaller {
+    pub fn begin() -> Self {
+        CALLERS.fetch_add(1, SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for RootCaller {
+    fn drop(&mut self) {
+        CALLERS.fetch_sub(1, SeqCst);
+    }
+}
+
 /// A loan of a hart to the calling thread: the slot in bits 14:0, in bit 15 whether threads are ordered, the
 /// hart in bits 31:16, and above a number that is never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -426,6 +445,7 @@ pub fn end_fork_in_child(own: Option<u32>) {
     }
     PROCESS.store(0, SeqCst);
     INSIDE.store(0, SeqCst);
+    CALLERS.store(0, SeqCst);
     if let Some(own) = own {
         SLOTS[own as usize].sleeper.becomes_own();
     }
@@ -537,6 +557,8 @@ fn find_turn(machine: &mut Machine, me: Option<u32>) -> Found {
             None => Found::Again,
         },
         OrderKind::Idle if TOKEN.is_wanted() => Found::Again,
+        // They wait for what another thread of the program does next, perhaps: for its bytes in a pipe.
+        OrderKind::Idle if CALLERS.load(SeqCst) >= INSIDE.load(SeqCst) => Found::Nothing,
         _ => ended(me),
     }
 }
@@ -591,9 +613,10 @@ pub(super) fn ended(me: Option<u32>) -> ! {
     // SAFETY: the token is the calling thread's.
     let order = unsafe { &*NEXT.0.get() };
     // SAFETY: the calling thread's request, and its activation, which waits for the answer.
-    let waits = me.map(|me| unsafe {
+    let waits = me.and_then(|me| unsafe {
         let asked = &*SLOTS[me as usize].request.get();
-        &*(*(asked.activation as *const Activation)).gate
+        let waits = (asked.activation as *const Activation).as_ref();
+        waits.map(|waits| &*waits.gate)
     });
     let others = INSIDE.load(SeqCst).saturating_sub(waits.is_some().into());
     card_failure::ended(order, waits, others)
