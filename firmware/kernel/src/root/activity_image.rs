@@ -324,9 +324,8 @@ impl Image {
         let (receivers, count, is_request) = (self.receivers(), self.count(), self.is_request);
         let (here, bytes) = self.buffers();
         let saved = self.saved();
-        let endpoints = saved.endpoints;
-        let slots_of = |of: &Receiver| endpoints[usize::from(of.endpoint)][3];
-        let words = endpoints[..count].as_flattened();
+        let slots_of = |of: &Receiver| saved.endpoints[usize::from(of.endpoint)][3];
+        let words = saved.endpoints[..count].as_flattened();
         unit.write_registers(tile, dtu::endpoint_word(0, 0), words)?;
         if receivers.iter().any(|of| slots_of(of) as u32 != 0) {
             unit.move_memory(Command::Write, (tile, BUFFERS), here, bytes)?;

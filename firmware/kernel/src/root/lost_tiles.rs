@@ -58,6 +58,8 @@ struct Lost {
 #[derive(Debug)]
 pub struct LostTiles {
     all: [Option<Lost>; RANGES],
+    /// Places that are used.
+    count: usize,
     /// There were more ranges than places: each lost tile may reach everything.
     is_full: bool,
 }
@@ -67,6 +69,7 @@ impl LostTiles {
     pub const fn new() -> Self {
         Self {
             all: [None; RANGES],
+            count: 0,
             is_full: false,
         }
     }
@@ -93,16 +96,20 @@ impl LostTiles {
             return;
         }
         match self.all.iter_mut().find(|place| place.is_none()) {
-            Some(place) => *place = Some(lost),
+            Some(place) => {
+                *place = Some(lost);
+                self.count += 1;
+            }
             None => self.is_full = true,
         }
     }
 
     fn remove(&mut self, tile: u16) {
         for place in &mut self.all {
-            place.take_if(|lost| lost.tile == tile);
+            let taken = place.take_if(|lost| lost.tile == tile);
+            self.count -= usize::from(taken.is_some());
         }
-        self.is_full &= self.all.iter().any(Option::is_some);
+        self.is_full &= self.count != 0;
     }
 }
 
@@ -136,6 +143,10 @@ impl Kernel {
 
     /// A tile that was lost is asked now and then. If it answers, it is as after its reset.
     pub fn ask_lost_tile(&mut self, tile: u16) -> Result<(), Error> {
+        // Most often there is none. Each switch of a tile asks.
+        if self.root.lost.count == 0 {
+            return Ok(());
+        }
         let mut all = self.root.lost.all.iter().flatten();
         let Some(until) = all.find(|lost| lost.tile == tile).map(|lost| lost.until) else {
             return Ok(());
