@@ -22,9 +22,9 @@ extern "C" {
  * literal. Elsewhere the NxP is one, and takes any name. See docs/card.md, "Several tiles". */
 #define FLICK_NXP_ON(tile) __attribute__((annotate("flick.nxp@" tile)))
 /* A call of the function is a request to the card's accelerator of the name ACCELERATOR, a string
- * literal. Its parameters are the arrays: as T name[static N], as a reference (C++), or as a pointer
- * with the bytes behind it. It returns nothing, or int: 0 or an errno. Where there is no such
- * accelerator, its body is executed. See docs/host-files.md. */
+ * literal. Its parameters are the arrays: as T name[static N], as a reference (C++), or as a
+ * pointer with the bytes behind it. It returns nothing, or int: 0 or an errno. Where there is no
+ * such accelerator, its body is executed. See docs/host-files.md. */
 #define FLICK_ON(accelerator) __attribute__((annotate("flick.on@" accelerator)))
 #define FLICK_HOST __attribute__((annotate("flick.host")))
 #define FLICK_BOTH __attribute__((annotate("flick.both")))
