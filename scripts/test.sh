@@ -148,6 +148,7 @@ card_checks() {
   check "The root's kernel, attacked and with faults" tests/card/run-root.sh
   check "Servers of files" tests/card/run-files.sh
   check "Shell of the card" tests/card/run-shell.sh
+  check "Programs of BusyBox on the card, with files of a server" tests/card/run-busybox.sh
 }
 script_checks() {
   card_checks

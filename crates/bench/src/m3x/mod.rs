@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use crate::paper::{Check, check_csv, check_table, write_files};
 
 mod image_chain;
+mod real_programs;
 mod request_batches;
 mod round_trips;
 mod switches;
 
 pub use image_chain::{CHAIN_MODES, ChainMode, ChainTimes, Chains, Program};
+pub use real_programs::{RealPrograms, parse as parse_programs};
 pub use request_batches::{ACCELERATORS, Batches};
 pub use round_trips::RoundTrips;
 pub use switches::Switches;
@@ -37,6 +39,8 @@ pub struct Results {
     pub chains: Vec<Chains>,
     /// Chains that share their accelerators.
     pub switches: Vec<Switches>,
+    /// Figures 6 and 7.
+    pub programs: RealPrograms,
 }
 
 /// Writes the page, the tables and the plots into `dir`. The error has the path in it.
@@ -53,6 +57,7 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
         "switches.csv".into(),
         switches::csv(&results.switches).into_bytes(),
     ));
+    files.push(("fig6.csv".into(), results.programs.csv().into_bytes()));
     files.extend(request_batches::files(&results.batches));
     for chains in &results.chains {
         files.extend(chains.files());
@@ -66,6 +71,7 @@ pub fn checks(results: &Results) -> Vec<Check> {
     trips
         .chain(results.chains.iter().flat_map(Chains::checks))
         .chain(results.switches.iter().flat_map(Switches::checks))
+        .chain(results.programs.checks())
         .collect()
 }
 
@@ -80,6 +86,7 @@ pub fn page(results: &Results) -> String {
     );
     text.push_str(&check_table(&checks(results)));
     text.push_str(&round_trips::section(&results.trips));
+    text.push_str(&results.programs.section());
     text.push_str(&request_batches::section(&results.batches));
     for chains in &results.chains {
         text.push_str(&chains.section());
@@ -100,10 +107,11 @@ mod tests {
             batches: request_batches::tests::all(),
             chains: image_chain::tests::both(1.0).into(),
             switches: switches::tests::both(1.0).into(),
+            programs: real_programs::tests::all(1.0),
         };
         let dir = tempfile::tempdir().unwrap();
         let files = write(&results, dir.path()).unwrap();
-        assert_eq!(files.len(), 2 + 2 + 5 + 2 * 5);
+        assert_eq!(files.len(), 2 + 3 + 5 + 2 * 5);
         let page = std::fs::read_to_string(dir.path().join("paper-m3x.md")).unwrap();
         assert!(page.contains("![Figure 10a](fig10a.svg)"), "{page}");
     }
