@@ -150,6 +150,7 @@ card_checks() {
   check "Servers of files" tests/card/run-files.sh
   check "Shell of the card" tests/card/run-shell.sh
   check "Host programs with accelerators" tests/card/run-host.sh
+  check "Programs of BusyBox on the card, with files of a server" tests/card/run-busybox.sh
 }
 script_checks() {
   card_checks

@@ -31,6 +31,7 @@ mod measure_migration;
 mod measure_nanvix;
 mod measure_paper;
 mod measure_process;
+mod measure_programs;
 mod measure_scale;
 mod migration;
 mod nanvix;

@@ -13,7 +13,7 @@ use crate::m3x::{
 };
 use crate::nanvix::Samples;
 use crate::paper_run::{Run, execute, publish, raw_folder, read};
-use crate::{finish, flick, scratch};
+use crate::{finish, flick, measure_programs, scratch};
 
 /// The kernel's tile is the root, and has a core for programs beside that of the kernel.
 const ROOT: [&str; 3] = [
@@ -70,6 +70,12 @@ pub struct Options {
     /// Smaller images, and 1 and 4 chains alone
     #[arg(long)]
     quick: bool,
+    /// Run the programs of Figures 6 and 7, too, which bench/paper/m3x/programs/build.sh has built there
+    #[arg(long, value_name = "DIR")]
+    programs: Option<PathBuf>,
+    /// Run these programs alone; everything else is of an earlier run
+    #[arg(long, requires = "programs")]
+    only_programs: bool,
     /// Run nothing: make the tables of what is in raw/
     #[arg(long)]
     only_report: bool,
@@ -78,7 +84,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Error> {
     let raw = raw_folder(&options.output)?;
     if !options.only_report {
-        measure(options.quick, &raw)?;
+        measure(options, &raw)?;
     }
     let results = collect(&raw)?;
     let written = m3x::write(&results, &options.output);
@@ -139,9 +145,14 @@ fn batches_file(accelerator: &str) -> String {
     format!("batches-{accelerator}.csv")
 }
 
-fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
+fn measure(options: &Options, raw: &Path) -> Result<(), Error> {
+    let programs = options.programs.as_deref();
+    let mut of_programs = programs.map_or(Ok(vec![]), measure_programs::runs)?;
+    if options.only_programs {
+        return execute(&mut of_programs, raw);
+    }
     let dir = scratch()?;
-    let extent = if quick { QUICK } else { WHOLE };
+    let extent = if options.quick { QUICK } else { WHOLE };
     for program in m3x::PROGRAMS {
         compile(program, &dir.path().join(program), &[])?;
     }
@@ -247,6 +258,7 @@ fn measure(quick: bool, raw: &Path) -> Result<(), Error> {
             });
         }
     }
+    runs.extend(of_programs);
     execute(&mut runs, raw)
 }
 
@@ -359,6 +371,7 @@ fn collect(raw: &Path) -> Result<Results, Error> {
     let switches: Result<_, Error> = MACHINES.into_iter().map(switches).collect();
     Ok(Results {
         switches: switches?,
+        programs: measure_programs::collect(raw)?,
         trips: trips?,
         suspended: suspended?,
         core_trips: core_trips?,

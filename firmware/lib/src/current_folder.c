@@ -37,16 +37,20 @@ static int64_t append(char *full, const char *path) {
   return 0;
 }
 
-// Is there a name that is `..`?
-static bool goes_up(const char *path) {
-  for (const char *at = path; (at = strstr(at, "..")); at += 2)
-    if ((at == path || at[-1] == '/') && (!at[2] || at[2] == '/'))
-      return true;
-  return false;
+// Bytes of a path. Is there a name in it that is `..`? One pass, since each call for a name makes
+// it.
+static size_t look_at(const char *path, bool *goes_up) {
+  const char *at = path;
+  *goes_up = false;
+  for (char before = '/'; *at; before = *at++)
+    *goes_up |= before == '/' && at[0] == '.' && at[1] == '.' && (!at[2] || at[2] == '/');
+  return at - path;
 }
 
-const char *__card_full_path(const char *path, char *full) {
-  if (strlen(path) >= PATH_SIZE)
+const char *__card_full_path(const char *path, char *full, size_t *size) {
+  bool goes_up;
+  *size = look_at(path, &goes_up) + 1;
+  if (*size > PATH_SIZE)
     return NULL;
   *full = 0;
   if (*path != '/') {
@@ -55,9 +59,14 @@ const char *__card_full_path(const char *path, char *full) {
     card_unlock(&folder.lock.word);
   }
   // Most names are from the root, or there.
-  if (!*full && !goes_up(path))
+  if (!*full && !goes_up)
     return path;
-  return append(full, path) ? NULL : *full ? full : "/";
+  if (append(full, path))
+    return NULL;
+  if (!*full)
+    strcpy(full, "/");
+  *size = strlen(full) + 1;
+  return full;
 }
 
 int64_t __card_enter_folder(const char *path) {

@@ -74,7 +74,8 @@ void __card_end_server_files(void);
 
 // The name from the root: `path` itself, or in `full`, which has PATH_SIZE bytes. NULL: it is too
 // long.
-const char *__card_full_path(const char *path, char *full);
+// `size` gets its bytes with the zero.
+const char *__card_full_path(const char *path, char *full, size_t *size);
 
 // The folder of names without a slash in front from now on.
 int64_t __card_enter_folder(const char *path);

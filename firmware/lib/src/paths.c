@@ -22,12 +22,8 @@ int64_t (*const __card_execute_server_files)(uint32_t, const uint64_t *,
 
 // 0 if the name is one. `full` is for one in the current folder.
 static int path_bytes(const char *path, char *full, struct file_bytes *bytes) {
-  path = __card_full_path(path, full);
-  if (!path)
-    return -ENAMETOOLONG;
-  bytes->in = path;
-  bytes->in_size = strlen(path) + 1;
-  return bytes->in_size <= PATH_SIZE ? 0 : -ENAMETOOLONG;
+  bytes->in = __card_full_path(path, full, &bytes->in_size);
+  return bytes->in ? 0 : -ENAMETOOLONG;
 }
 
 static int64_t path_call(uint32_t operation, const char *path, uint64_t flags, void *out,
@@ -79,10 +75,10 @@ int mkdir(const char *path, mode_t mode) {
 
 static int two_paths_call(uint32_t operation, const char *from, const char *to) {
   char full[2][PATH_SIZE];
-  if (!(from = __card_full_path(from, full[0])) || !(to = __card_full_path(to, full[1])))
-    return card_result(-ENAMETOOLONG);
-  size_t first = strlen(from) + 1, second = strlen(to) + 1;
-  if (first > PATH_SIZE || second > PATH_SIZE)
+  size_t first, second;
+  from = __card_full_path(from, full[0], &first);
+  to = __card_full_path(to, full[1], &second);
+  if (!from || !to)
     return card_result(-ENAMETOOLONG);
   char both[2 * PATH_SIZE];
   memcpy(both, from, first);
@@ -110,37 +106,32 @@ int dup2(int number, int same) {
   return card_result(made);
 }
 
-// The names in a directory when it was opened.
+// The names in a directory when it was opened, as FILE_LIST writes them.
 struct __card_directory {
-  size_t count, next;
-  struct dirent *entries;
+  char *list;
+  size_t size, next;
+  struct dirent entry;
 };
 
 // Adds what FILE_LIST has written.
-static bool add_entries(DIR *directory, const char *from, const char *end) {
-  for (; from < end; from += strlen(from + 1) + 2) {
-    if (strlen(from + 1) > MAXNAMLEN)
-      continue;
-    size_t size = (directory->count + 1) * sizeof *directory->entries;
-    struct dirent *grown = realloc(directory->entries, size);
-    if (!grown)
-      return false;
-    directory->entries = grown;
-    struct dirent *entry = &grown[directory->count++];
-    *entry = (struct dirent){.d_type = *from ? DT_DIR : DT_REG};
-    strcpy(entry->d_name, from + 1);
-  }
+static bool add_entries(DIR *directory, const char *from, size_t size) {
+  char *grown = realloc(directory->list, directory->size + size);
+  if (!grown)
+    return false;
+  directory->list = grown;
+  memcpy(grown + directory->size, from, size);
+  directory->size += size;
   return true;
 }
 
 static int64_t fill_directory(DIR *directory, const char *path) {
-  char list[2 * PATH_SIZE];
+  char list[FLICK_PAGE];
   struct file_bytes bytes = {.out = list, .out_size = SIZE_OF_RESULT};
   char full[PATH_SIZE];
   int64_t size = path_bytes(path, full, &bytes);
   uint64_t first = 0;
   while (size == 0 && (size = CALL(FILE_LIST, bytes, first, sizeof list)) > 0) {
-    if (!add_entries(directory, list, list + size))
+    if (!add_entries(directory, list, size))
       return -ENOMEM;
     for (int64_t n = 0; n < size; n += strlen(list + n + 1) + 2)
       first++;
@@ -161,15 +152,23 @@ DIR *opendir(const char *path) {
 }
 
 struct dirent *readdir(DIR *directory) {
-  if (directory->next == directory->count)
-    return NULL;
-  return &directory->entries[directory->next++];
+  while (directory->next < directory->size) {
+    const char *from = directory->list + directory->next;
+    size_t length = strlen(from + 1);
+    directory->next += length + 2;
+    if (length > MAXNAMLEN)
+      continue;
+    directory->entry.d_type = *from ? DT_DIR : DT_REG;
+    memcpy(directory->entry.d_name, from + 1, length + 1);
+    return &directory->entry;
+  }
+  return NULL;
 }
 
 void rewinddir(DIR *directory) { directory->next = 0; }
 
 int closedir(DIR *directory) {
-  free(directory->entries);
+  free(directory->list);
   free(directory);
   return 0;
 }

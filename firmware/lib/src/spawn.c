@@ -46,7 +46,8 @@ static int add(posix_spawn_file_actions_t actions, uint32_t kind, int file, int 
   if (actions->count == MOST_ACTIONS)
     return ENOMEM;
   char full[PATH_SIZE];
-  char *copy = (path = __card_full_path(path, full)) ? strdup(path) : NULL;
+  size_t size;
+  char *copy = (path = __card_full_path(path, full, &size)) ? strdup(path) : NULL;
   if (!copy)
     return ENOMEM;
   actions->all[actions->count].path = copy;
@@ -204,7 +205,8 @@ int posix_spawn(pid_t *restrict process, const char *restrict path,
                 char *const envp[]) {
   (void)attributes;
   char full[PATH_SIZE];
-  path = __card_full_path(path, full);
+  size_t size;
+  path = __card_full_path(path, full, &size);
   return path ? spawn(process, path, actions, argv, envp) : ENAMETOOLONG;
 }
 

@@ -7,6 +7,7 @@ use crate::paper::{Check, check_csv, check_table, write_files};
 
 mod core_trips;
 mod image_chain;
+mod real_programs;
 mod request_batches;
 mod round_trips;
 mod suspended;
@@ -14,6 +15,7 @@ mod switches;
 
 pub use core_trips::CoreTrips;
 pub use image_chain::{CHAIN_MODES, ChainMode, ChainTimes, Chains, Program};
+pub use real_programs::{RealPrograms, parse as parse_programs};
 pub use request_batches::{ACCELERATORS, Batches};
 pub use round_trips::RoundTrips;
 pub use suspended::Suspended;
@@ -52,6 +54,8 @@ pub struct Results {
     pub chains: Vec<Chains>,
     /// Chains that share their accelerators.
     pub switches: Vec<Switches>,
+    /// Figures 6 and 7.
+    pub programs: RealPrograms,
 }
 
 impl Results {
@@ -83,6 +87,7 @@ pub fn write(results: &Results, dir: &Path) -> Result<Vec<PathBuf>, (PathBuf, io
         "switches.csv".into(),
         switches::csv(&results.switches).into_bytes(),
     ));
+    files.push(("fig6.csv".into(), results.programs.csv().into_bytes()));
     files.extend(request_batches::files(&results.batches));
     for chains in &results.chains {
         files.extend(chains.files());
@@ -101,6 +106,7 @@ pub fn checks(results: &Results) -> Vec<Check> {
         .chain(core_trips)
         .chain(results.chains.iter().flat_map(Chains::checks))
         .chain(results.switches.iter().flat_map(Switches::checks))
+        .chain(results.programs.checks())
         .collect()
 }
 
@@ -117,6 +123,7 @@ pub fn page(results: &Results) -> String {
     text.push_str(&round_trips::section(&results.trips));
     text.push_str(&suspended::section(&results.both_trips()));
     text.push_str(&core_trips::section(&results.core_trips));
+    text.push_str(&results.programs.section());
     text.push_str(&request_batches::section(&results.batches));
     for chains in &results.chains {
         text.push_str(&chains.section());
@@ -139,10 +146,11 @@ mod tests {
             batches: request_batches::tests::all(),
             chains: image_chain::tests::both(1.0).into(),
             switches: switches::tests::both(1.0).into(),
+            programs: real_programs::tests::all(1.0),
         };
         let dir = tempfile::tempdir().unwrap();
         let files = write(&results, dir.path()).unwrap();
-        assert_eq!(files.len(), 2 + 4 + 5 + 2 * 5);
+        assert_eq!(files.len(), 2 + 5 + 5 + 2 * 5);
         let page = std::fs::read_to_string(dir.path().join("paper-m3x.md")).unwrap();
         assert!(page.contains("![Figure 10a](fig10a.svg)"), "{page}");
     }
