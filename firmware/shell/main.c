@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { MOST_LINE = 1000, MOST_SERVER_WORDS = 16 };
+/* Where the shell begins. */
+static const char FILES[] = "/srv/files", PIPES[] = "/srv/pipes";
 
 extern char **environ;
 
@@ -24,14 +27,23 @@ void complain(const char *format, ...) {
   fprintf(stderr, "shell: %s\n", text);
 }
 
+int fails(const char *what) {
+  complain("%s: %s", what, strerror(errno));
+  return -1;
+}
+
 /* What only the shell itself does. False: it is no such command. */
 static bool is_own(const struct pipeline *pipeline, int *status, bool *ends) {
   const struct stage *stage = &pipeline->stages[0];
   if (pipeline->count != 1)
     return false;
   if (!strcmp(stage->words[0], "wait")) {
-    wait_for_background();
-    *status = 0;
+    *status = wait_for_background();
+    return true;
+  }
+  if (!strcmp(stage->words[0], "cd")) {
+    const char *path = stage->count > 1 ? stage->words[1] : FILES;
+    *status = chdir(path) ? -fails(path) : 0;
     return true;
   }
   if (!strcmp(stage->words[0], "exit")) {
@@ -47,7 +59,7 @@ static bool is_own(const struct pipeline *pipeline, int *status, bool *ends) {
 static bool run_line(const char *line, int *status) {
   static struct pipeline pipeline;
   for (bool ends = false;;) {
-    switch (parse(&line, &pipeline)) {
+    switch (parse(&line, &pipeline, *status)) {
     case NOTHING:
       return false;
     case WRONG:
@@ -105,10 +117,21 @@ int main(int count, char **arguments) {
     return 2;
   }
   at += at < count;
+  uint64_t endpoints;
+  if (flick_tile_find(0, 0, 0, &endpoints) == -FLICK_ENOSYS) {
+    complain("the machine has no root, and so neither servers nor accelerators: take another "
+             "one by --machine, such as accelerators");
+    return 1;
+  }
   pid_t servers[] = {serve("file-server", count - at, arguments + at),
                      serve("pipe-server", 0, NULL)};
   int status = 1;
-  if (servers[0] >= 0 && servers[1] >= 0) {
+  // A name waits until its server is there.
+  if (servers[0] < 0 || servers[1] < 0 || (access(PIPES, R_OK) && errno == ENOENT) ||
+      chdir(FILES)) {
+    if (servers[0] >= 0 && servers[1] >= 0)
+      fails("the servers");
+  } else {
     status = 0;
     if (commands)
       run_line(commands, &status);

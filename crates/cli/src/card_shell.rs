@@ -20,6 +20,9 @@ pub struct Shell {
     /// An archive of `tar` or `cpio` with the first files
     #[arg(long, value_name = "ARCHIVE")]
     contents: Option<PathBuf>,
+    /// A program that `flick card cc` has made: a command by its name (repeatable)
+    #[arg(long = "program", value_name = "FILE[=NAME]")]
+    programs: Vec<OsString>,
     /// MiB of memory for the data of files
     #[arg(long, value_name = "MIB", default_value_t = 16)]
     size: u32,
@@ -47,6 +50,9 @@ impl Shell {
         add("--program", root.card_program("shell")?.into());
         for server in ["file-server", "pipe-server"] {
             add("--file", root.card_program(server)?.into());
+        }
+        for program in self.programs {
+            add("--file", program);
         }
         if let Some(contents) = &self.contents {
             let mut file = contents.clone().into_os_string();

@@ -1,6 +1,7 @@
 //! Pipes: a ring of memory each, of which readers and writers get pieces in turn. A request that has to wait is
 //! answered late.
-use flick_abi::file_protocol::{Operation, Request};
+use flick_abi::file_protocol::{DOES_NOT_WAIT, Operation, Request};
+use flick_abi::file_session::ready;
 
 use crate::{Failure, NAME, Reply};
 
@@ -69,6 +70,8 @@ struct End {
     /// Bytes of its piece.
     piece: u64,
     is_done: bool,
+    /// Who has this key may have it (`None`: it has its client).
+    key: Option<u64>,
     /// The request that waits, and when it came.
     waiting: Option<(u64, u64)>,
 }
@@ -178,9 +181,70 @@ impl Pipes {
             side,
             piece: 0,
             is_done: false,
+            key: None,
             waiting: None,
         });
         Ok(free as u64)
+    }
+
+    fn of_session(&mut self, session: u8, end: u64) -> Result<&mut End, Failure> {
+        let of = self.end(end)?;
+        match of.session == session {
+            true => Ok(of),
+            false => Err(Failure::BadFile),
+        }
+    }
+
+    /// Another end of the same side for somebody else: it is the session's until another one shows the key. Returns
+    /// its number.
+    ///
+    /// # Errors
+    /// The session has no such end, or there is no place.
+    pub fn share(&mut self, session: u8, end: u64, key: u64) -> Result<u64, Failure> {
+        let &mut End { pipe, side, .. } = self.of_session(session, end)?;
+        let shared = self.open_end(session, pipe, side)?;
+        self.end(shared)?.key = Some(key);
+        Ok(shared)
+    }
+
+    /// A shared end is a session's from now on. Returns its side, and whether the side has other clients.
+    ///
+    /// # Errors
+    /// Nothing is shared by this number and key.
+    pub fn adopt(&mut self, session: u8, end: u64, key: u64) -> Result<(Side, bool), Failure> {
+        let of = self.end(end)?;
+        if of.key != Some(key) {
+            return Err(Failure::BadFile);
+        }
+        (of.session, of.key) = (session, None);
+        let &mut End { pipe, side, .. } = of;
+        Ok((side, self.pipe(pipe)?.side(side).count > 1))
+    }
+
+    /// Which requests of an end would not wait: [`ready`].
+    ///
+    /// # Errors
+    /// The session has no such end.
+    pub fn ready(&mut self, session: u8, end: u64) -> Result<u64, Failure> {
+        let &mut End { pipe, side, .. } = self.of_session(session, end)?;
+        let of = self.pipe(pipe)?;
+        let (others, bit, has_room) = match side {
+            Side::Reads => (of.writes, ready::READ, of.filled() > 0),
+            Side::Writes => (of.reads, ready::WRITE, of.filled() < PIPE_SIZE),
+        };
+        let is_held = of
+            .side(side)
+            .holder
+            .is_some_and(|holder| u64::from(holder) != end);
+        let is_gone = others.has_been && others.count == 0;
+        let is_early = side == Side::Writes && !others.has_been;
+        let waits = !has_room || is_held || is_early;
+        Ok(match (is_gone, waits) {
+            // A writer gets an error, and a reader what is left.
+            (true, _) => bit | ready::GONE,
+            (false, true) => 0,
+            (false, false) => bit,
+        })
     }
 
     /// Closes an end of a session. If a request of it waits, its token is returned: it needs an answer.
@@ -188,10 +252,7 @@ impl Pipes {
     /// # Errors
     /// The session has no such end.
     pub fn close(&mut self, session: u8, end: u64) -> Result<Option<u64>, Failure> {
-        let &mut End { pipe, waiting, .. } = self.end(end)?;
-        if self.end(end)?.session != session {
-            return Err(Failure::BadFile);
-        }
+        let &mut End { pipe, waiting, .. } = self.of_session(session, end)?;
         self.settle(end, Some(0))?;
         self.is_done(end)?;
         self.ends[end as usize] = None;
@@ -313,6 +374,9 @@ impl Pipes {
         match (request.operation, side) {
             (Operation::NextIn, Side::Reads) | (Operation::NextOut, Side::Writes) => {
                 let next = self.next(end)?;
+                if next.is_none() && request.first == DOES_NOT_WAIT {
+                    return Err(Failure::Again);
+                }
                 if next.is_none() {
                     self.count += 1;
                     let count = self.count;

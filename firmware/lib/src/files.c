@@ -12,10 +12,10 @@
 #include "file_table.h"
 #include "files.h"
 #include "server_call.h"
+#include "server_numbers.h"
 
 // A program that names no files, and runs alone, is linked without these.
 #pragma weak __card_file_execute
-#pragma weak __card_server_file
 
 // The numbers of files that are the console, as bits. Its bytes go to the kernel at once: a wait
 // for input is under no lock, and a line of output is in one piece.
@@ -82,7 +82,7 @@ static int64_t console_alone(uint32_t operation, uint64_t number, char *out) {
 }
 
 static bool is_of_server(uint32_t operation, const uint64_t *arguments, const char *path) {
-  if (!__card_server_file || operation == FILE_PIPE)
+  if (operation == FILE_PIPE)
     return false;
   return operation_has_path(operation) ? __card_is_server_path(path)
                                        : __card_is_server_number(arguments[0]);
@@ -253,8 +253,11 @@ int fcntl(int number, int command, ...) {
   return card_result(CALL(FILE_FLAGS, NO_BYTES, number, command, value));
 }
 
-// A pipe is between programs: nobody would wake a thread of this one.
+// Accelerators reach a pipe of the server of pipes. Without this server, a pipe is between programs:
+// nobody would wake a thread of this one.
 int pipe(int numbers[2]) {
+  if (!__card_server_pipe(numbers))
+    return 0;
   int64_t made = card_has_servers() ? CALL(FILE_PIPE, NO_BYTES, 0) : -ENOSYS;
   if (made < 0)
     return card_result(made);

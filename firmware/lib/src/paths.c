@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "directory.h"
 #include "file_table.h"
 #include "files.h"
 #include "server_call.h"
@@ -18,19 +19,20 @@ int64_t (*const __card_execute_files)(struct file_table *, uint32_t, const uint6
 
 // And with files of servers.
 int64_t (*const __card_execute_server_files)(uint32_t, const uint64_t *,
-                                             struct file_bytes) = __card_server_file;
+                                             struct file_bytes) = __card_server_path;
 
-// 0 if the name is one.
-static int path_bytes(const char *path, struct file_bytes *bytes) {
-  bytes->in = path;
-  bytes->in_size = strlen(path) + 1;
+// 0 if the name is one, from the program's directory on.
+static int path_bytes(const char *path, char full[PATH_SIZE], struct file_bytes *bytes) {
+  bytes->in = path = __card_full_path(path, full);
+  bytes->in_size = path ? strlen(path) + 1 : SIZE_MAX;
   return bytes->in_size <= PATH_SIZE ? 0 : -ENAMETOOLONG;
 }
 
 static int64_t path_call(uint32_t operation, const char *path, uint64_t flags, void *out,
                          uint64_t out_size) {
+  char full[PATH_SIZE];
   struct file_bytes bytes = {.out = out, .out_size = out_size};
-  int error = path_bytes(path, &bytes);
+  int error = path_bytes(path, full, &bytes);
   return card_result(error ? error : CALL(operation, bytes, flags));
 }
 
@@ -64,10 +66,12 @@ int mkdir(const char *path, mode_t mode) {
 }
 
 static int two_paths_call(uint32_t operation, const char *from, const char *to) {
-  size_t first = strlen(from) + 1, second = strlen(to) + 1;
+  char both[2 * PATH_SIZE], full[PATH_SIZE], other[PATH_SIZE];
+  from = __card_full_path(from, full);
+  to = __card_full_path(to, other);
+  size_t first = from ? strlen(from) + 1 : SIZE_MAX, second = to ? strlen(to) + 1 : SIZE_MAX;
   if (first > PATH_SIZE || second > PATH_SIZE)
     return card_result(-ENAMETOOLONG);
-  char both[2 * PATH_SIZE];
   memcpy(both, from, first);
   memcpy(both + first, to, second);
   struct file_bytes bytes = {.in = both, .in_size = first + second};
@@ -80,16 +84,6 @@ static int two_paths_call(uint32_t operation, const char *from, const char *to) 
 int rename(const char *from, const char *to) { return two_paths_call(FILE_RENAME, from, to); }
 // Files of servers alone have several names.
 int link(const char *from, const char *to) { return two_paths_call(FILE_LINK, from, to); }
-
-char *getcwd(char *buffer, size_t size) {
-  if (!buffer && !(buffer = malloc(size ? size : 2)))
-    return NULL;
-  if (size == 1) {
-    errno = ERANGE;
-    return NULL;
-  }
-  return strcpy(buffer, "/");
-}
 
 int dup(int number) { return dup2(number, -1); }
 
@@ -127,9 +121,9 @@ static bool add_entries(DIR *directory, const char *from, const char *end) {
 }
 
 static int64_t fill_directory(DIR *directory, const char *path) {
-  char list[2 * PATH_SIZE];
+  char list[2 * PATH_SIZE], full[PATH_SIZE];
   struct file_bytes bytes = {.out = list, .out_size = SIZE_OF_RESULT};
-  int64_t size = path_bytes(path, &bytes);
+  int64_t size = path_bytes(path, full, &bytes);
   uint64_t first = 0;
   while (size == 0 && (size = CALL(FILE_LIST, bytes, first, sizeof list)) > 0) {
     if (!add_entries(directory, list, list + size))

@@ -280,7 +280,7 @@ static void forged(struct flick_files *files) {
     for (int word = 0; word < 15; word++)
       words[word] = below(3) ? below(40) : below(UINT64_MAX) << below(64);
     // Not its end, which would be right.
-    words[0] = is_file ? below(9) : below(4) ? 16 + below(13) : words[0];
+    words[0] = is_file ? below(9) : below(4) ? 16 + below(16) : words[0];
     if (!is_file && words[0] == FLICK_FILES_CLOSE)
       words[1] |= 64;
     flick_tile_store(files[1].page, 0, (uintptr_t)"/f/../forged\0/", 16);

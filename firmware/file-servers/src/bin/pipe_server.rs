@@ -201,6 +201,14 @@ fn of_session(
             };
             answer([reader, requests, data, writer, sender, view])
         }),
+        Operation::Share => STATE.with(|state| answer([state.pipes.share(session, a, b)?])),
+        Operation::Adopt => STATE.with(|state| {
+            let (side, is_shared) = state.pipes.adopt(session, a, b)?;
+            let [end, sender, view] = state.give_end((session, right), a, side)?;
+            let flags = side as u64 + 1 | if is_shared { flags::SHARED } else { 0 };
+            answer([end, sender, view, kind::PIPE, flags])
+        }),
+        Operation::Ready => STATE.with(|state| answer([state.pipes.ready(session, a)?])),
         _ => Err(Failure::NoOperation),
     }
 }
