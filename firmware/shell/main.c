@@ -1,4 +1,6 @@
-/* The shell of the card: `shell [-c COMMANDS]`. Without commands it reads lines from the console.
+/* The shell of the card: `shell [-c COMMANDS] [-w MARK] [-s WORD...]`. Without commands it reads
+   lines from the console. With a mark it writes all files there at the end. The words are the file
+   server's.
  */
 #include "shell.h"
 #include <errno.h>
@@ -106,14 +108,18 @@ static pid_t serve(char *name, int count, char **words) {
 }
 
 int main(int count, char **arguments) {
-  const char *commands = NULL;
+  const char *commands = NULL, *mark = NULL;
   int at = 1;
   if (at + 1 < count && !strcmp(arguments[at], "-c")) {
     commands = arguments[at + 1];
     at += 2;
   }
+  if (at + 1 < count && !strcmp(arguments[at], "-w")) {
+    mark = arguments[at + 1];
+    at += 2;
+  }
   if (at < count && strcmp(arguments[at], "-s")) {
-    fprintf(stderr, "use: shell [-c COMMANDS] [-s WORD...]\n");
+    fprintf(stderr, "use: shell [-c COMMANDS] [-w MARK] [-s WORD...]\n");
     return 2;
   }
   at += at < count;
@@ -138,6 +144,8 @@ int main(int count, char **arguments) {
     else
       status = run_console();
     wait_for_background();
+    if (mark && save_files(mark, FILES))
+      status = 1;
   }
   for (int n = 0; n < 2; n++) {
     if (servers[n] >= 0 && !kill(servers[n], SIGKILL))

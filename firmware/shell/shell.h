@@ -89,6 +89,9 @@ pid_t start_program(const char *path, char *const *words, const struct ends *end
 /* Returns its exit status. */
 int wait_for_program(const char *name, pid_t program);
 
+/* Writes all files below a directory to the console, each part behind the mark. -1: it fails. */
+int save_files(const char *mark, const char *directory);
+
 /* A message of the shell, behind its name. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Says what errno is. Returns -1. */

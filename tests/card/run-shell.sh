@@ -110,6 +110,37 @@ says differ 'text and kernel differ'
 sh status 7 'exit 7; echo no'
 [ ! -s out ]
 verdict $? "nothing runs behind exit"
+# Files of the host to the card and back, by an archive and by folders, with links and any bytes.
+mkdir -p host/sub && cp image host/ && cp letters host/tool && perl -e 'print pack("C*", map { $_ * $_ >> 3 & 255 } 0 .. 99999)' >host/sub/bytes
+timeout 120 "$flick" card sh --contents host --save card.tar -c 'mkdir out; cp sub/bytes out/b1; ln out/b1 out/b2; ./tool < sub/bytes > up; fft < image | ifft > out/i; exit 5' </dev/null >out 2>err
+[ $? = 5 ] && [ ! -s out ]
+verdict $? "the files are saved, and nothing of them is on the console"
+"$flick" card cp 'card.tar:/' host card.tar:/copy/ && "$flick" card cp card.tar:/ back && diff -r host back/copy/host && diff -r host/sub back/sub && cmp back/out/b2 host/sub/bytes
+verdict $? "files are copied in and out"
+[ -x back/tool ] && tar -tvf card.tar | grep -q 'out/b2 link to out/b1'
+verdict $? "programs and links stay such"
+"$flick" card cp 'card.tar:/out/b?' text card.tar:/sub/../new/ && "$flick" card cp 'card.tar:/n*/*' folder/ && ls folder | tr '\n' ' ' | grep -q '^b1 b2 text $'
+verdict $? "wildcards are of the archive's names"
+timeout 120 "$flick" card sh --contents card.tar --save saved/ -c 'rm up; cat new/text' </dev/null >out 2>err && [ ! -e saved/up ] && diff -r back/out saved/out
+verdict $? "an archive is the card's files again, and a folder gets them"
+prints "saved files" first second
+refuses() { # TEXT WORD...
+  "$flick" card cp "${@:2}" >out 2>err
+  [ $? = 1 ] && grep -q '^help: ' err && grep -qF "$1" err
+  verdict $? "cp ${*:2} is refused"
+}
+refuses 'nothing there has this name' card.tar:/none x
+refuses 'no place is in an archive' text x
+refuses 'several files go to one place' text image card.tar:/text
+refuses '/text is no directory' text card.tar:/new/text/more
+refuses "it is above the card's root" text card.tar:/../x
+refuses 'an archive cannot be read: image' image:/ x
+refuses 'none: No such file' none card.tar:/
+refuses 'a file cannot be written' text none/card.tar:/
+cp card.tar before.tar
+timeout 120 "$flick" card sh --contents card.tar --save card.tar -c 'ls' -- --max-instructions 1000000 </dev/null >out 2>err
+[ $? != 0 ] && cmp card.tar before.tar
+verdict $? "an archive stays when the machine does not come to its end"
 # Lines of the console.
 printf 'echo one\ntime wc < text\nexit 3\n' | timeout 120 "$flick" card sh --contents contents.tar >out 2>err
 [ $? = 3 ] && grep -q '^\$ one$' out && grep -q '2 lines, 13 bytes' out && grep -q ' us$' out

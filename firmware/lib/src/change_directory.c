@@ -15,7 +15,7 @@ int chdir(const char *path) {
     errno = ENAMETOOLONG;
     return -1;
   }
-  if (stat(path, &about))
+  if (stat(clean, &about))
     return -1;
   if (!S_ISDIR(about.st_mode)) {
     errno = ENOTDIR;
