@@ -4,6 +4,7 @@
  */
 #include "shell.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <flick/card.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_LINE = 1000, MOST_SERVER_WORDS = 16 };
+enum { MOST_LINE = 1000, MOST_SERVER_WORDS = 16, SERVERS = 3 };
 /* Where the shell begins. */
-static const char FILES[] = "/srv/files", PIPES[] = "/srv/pipes";
+static const char FILES[] = "/srv/files", PIPES[] = "/srv/pipes", TERMINAL[] = "/srv/terminal";
 
 extern char **environ;
 
@@ -107,6 +108,22 @@ static pid_t serve(char *name, int count, char **words) {
   return -1;
 }
 
+/* All that the shell needs of its servers: a name waits until its server is there. The standard
+ * input is the terminal from then on, also of programs, so that each gets its lines. */
+static bool find_servers(const pid_t servers[SERVERS]) {
+  for (int n = 0; n < SERVERS; n++) {
+    if (servers[n] < 0)
+      return false;
+  }
+  int terminal = open(TERMINAL, O_RDONLY);
+  bool is_there = terminal >= 0 && dup2(terminal, 0) == 0 && !chdir(FILES) &&
+                  (!access(PIPES, R_OK) || errno != ENOENT);
+  if (!is_there)
+    fails("the servers");
+  close(terminal);
+  return is_there;
+}
+
 int main(int count, char **arguments) {
   const char *commands = NULL, *mark = NULL;
   int at = 1;
@@ -130,14 +147,9 @@ int main(int count, char **arguments) {
     return 1;
   }
   pid_t servers[] = {serve("file-server", count - at, arguments + at),
-                     serve("pipe-server", 0, NULL)};
+                     serve("pipe-server", 0, NULL), serve("terminal-server", 0, NULL)};
   int status = 1;
-  // A name waits until its server is there.
-  if (servers[0] < 0 || servers[1] < 0 || (access(PIPES, R_OK) && errno == ENOENT) ||
-      chdir(FILES)) {
-    if (servers[0] >= 0 && servers[1] >= 0)
-      fails("the servers");
-  } else {
+  if (find_servers(servers)) {
     status = 0;
     if (commands)
       run_line(commands, &status);
@@ -147,7 +159,7 @@ int main(int count, char **arguments) {
     if (mark && save_files(mark, FILES))
       status = 1;
   }
-  for (int n = 0; n < 2; n++) {
+  for (int n = 0; n < SERVERS; n++) {
     if (servers[n] >= 0 && !kill(servers[n], SIGKILL))
       waitpid(servers[n], NULL, 0);
   }

@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
 . "$here/lib.sh"
 work=$build/test/files
-need kernel-root.elf file-server pipe-server
+need kernel-root.elf file-server pipe-server terminal-server
 rm -rf "$work" && mkdir -p "$work"
 cd "$work"
 source=$here/files
@@ -88,7 +88,7 @@ for program in file_restart forged_calls; do
   for option in "" --timed; do
     # shellcheck disable=SC2086
     timeout 120 "$flick" machine run --machine "$machine" $option --servers --program $program --file "$card/file-server" \
-      --file "$card/pipe-server" -- 20000 </dev/null >$program.out 2>&1
+      --file "$card/pipe-server" --file "$card/terminal-server" -- 20000 </dev/null >$program.out 2>&1
     verdict $? "$program ends${option:+ with $option}"
     diff "$source/$program.expected" $program.out
     verdict $? "what $program prints${option:+ with $option}"

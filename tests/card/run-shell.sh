@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
 . "$here/lib.sh"
 work=$build/test/shell
-need kernel-root.elf file-server pipe-server shell
+need kernel-root.elf file-server pipe-server terminal-server shell
 rm -rf "$work" && mkdir -p "$work"
 cd "$work"
 
@@ -145,6 +145,29 @@ verdict $? "an archive stays when the machine does not come to its end"
 printf 'echo one\ntime wc < text\nexit 3\n' | timeout 120 "$flick" card sh --contents contents.tar >out 2>err
 [ $? = 3 ] && grep -q '^\$ one$' out && grep -q '2 lines, 13 bytes' out && grep -q ' us$' out
 verdict $? "lines of the console"
+# Accelerators, programs and commands read the terminal and write to it, line by line.
+at_terminal() { # NAME STATUS COMMANDS: standard input is the terminal's
+  timeout 120 "$flick" card sh --contents contents.tar --program letters -c "$3" >out 2>err
+  local status=$?
+  [ $status = "$2" ]
+  verdict $? "$1: exit status $2 (it is $status)"
+}
+at_terminal "an accelerator reads the terminal" 0 'sha256 < /srv/terminal | hex' <image
+[ "$(hex)" = "$sum" ]
+verdict $? "the hash of the terminal's input"
+at_terminal "an accelerator writes to the terminal" 0 'sha256 < image > /srv/terminal' </dev/null
+[ "$(od -An -vtx1 out | tr -d ' \n')" = "$sum" ]
+verdict $? "the hash on the terminal"
+perl -e 'print pack("C*", map { $_ * $_ >> 3 & 255 } 0 .. 19999)' >bytes
+at_terminal "all bytes" 0 './pass > copy; cmp copy /srv/terminal; ./pass < copy > /srv/terminal; cat copy > /srv/terminal' <bytes
+head -n 1 out | grep -q 'copy and /srv/terminal differ' && cat bytes bytes | cmp - <(tail -n +2 out)
+verdict $? "all bytes of the terminal"
+at_terminal "lines in turn" 0 'letters -1; cat text | letters; letters -1; cat; letters -1; wc' < <(printf 'one\ntwo\nthree\nfour')
+prints "lines in turn" one FIRST SECOND two three four'0 lines, 0 bytes'
+at_terminal "wrong uses of the terminal" 1 'ls /srv/terminal; cat /srv/terminal/x; mkdir /srv/terminal/d; rm /srv/terminal' </dev/null
+printf 'letters -1\na line\nletters -1 | wc &\nwait\nanother\necho $?\ncat\nthe\nrest' | timeout 120 "$flick" card sh --program letters >out 2>err
+tr -d '$ ' <out | grep -cx 'aline\|1lines,8bytes\|0\|the\|rest' | grep -qx 5
+verdict $? "lines for programs and the shell"
 timeout 60 "$flick" card sh --machine virt -c 'ls' </dev/null >out 2>err
 [ $? = 1 ] && grep -q '^shell: the machine has no root' out
 verdict $? "a machine without a root"

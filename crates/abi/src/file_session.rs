@@ -9,6 +9,8 @@ pub const PAGE_SIZE: u64 = 4096;
 pub const NAME: &[u8] = b"files";
 /// That of a server of pipes.
 pub const PIPES: &[u8] = b"pipes";
+/// That of a server of a terminal.
+pub const TERMINAL: &[u8] = b"terminal";
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

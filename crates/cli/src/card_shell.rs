@@ -56,7 +56,7 @@ impl Shell {
         let mut add = |option: &str, value: OsString| words.extend([option.into(), value]);
         add("--machine", self.machine);
         add("--program", root.card_program("shell")?.into());
-        for server in ["file-server", "pipe-server"] {
+        for server in ["file-server", "pipe-server", "terminal-server"] {
             add("--file", root.card_program(server)?.into());
         }
         for program in self.programs {

@@ -141,7 +141,7 @@ mod tests {
     fn parts_are_taken_out() {
         let (console, sent) = (Sent::default(), Sent::default());
         let mut filter = SavedFiles::new(Box::new(Kept(console.clone())), "mark", sent.clone());
-        let all = b"a\x01mark\x05\0\0\0fa\0\x03\0b\x01\x01mar\x01mark\x0b\0\0\0\0\0\0\0\0\0\x01ab\x01mark\x02\0\0\0de\x01m";
+        let all = b"a\x01mark\x05\0\0\0fa\0\x03\0b\x01\x01mar\x01mark\x09\0\0\0\0\0\0\0\0\0\x01ab\x01mark\x02\0\0\0de\x01m";
         // In pieces of all sizes.
         for size in 1..9 {
             console.borrow_mut().clear();

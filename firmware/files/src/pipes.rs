@@ -79,6 +79,8 @@ struct End {
 /// A late answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Late {
+    /// The end.
+    pub end: u64,
     /// What the request was handed in with.
     pub token: u64,
     /// Its answer.
@@ -425,7 +427,7 @@ impl Pipes {
             if let Ok(end) = self.end(end) {
                 end.waiting = None;
             }
-            return Some(Late { token, reply });
+            return Some(Late { end, token, reply });
         }
     }
 }

@@ -253,8 +253,8 @@ int fcntl(int number, int command, ...) {
   return card_result(CALL(FILE_FLAGS, NO_BYTES, number, command, value));
 }
 
-// Accelerators reach a pipe of the server of pipes. Without this server, a pipe is between programs:
-// nobody would wake a thread of this one.
+// Accelerators reach a pipe of the server of pipes. Without this server, a pipe is between
+// programs: nobody would wake a thread of this one.
 int pipe(int numbers[2]) {
   if (!__card_server_pipe(numbers))
     return 0;

@@ -1,5 +1,5 @@
-// What files lack: modes, and limits of their names. `remove` is for files and folders; picolibc's is
-// for files.
+// What files lack: modes, and limits of their names. `remove` is for files and folders; picolibc's
+// is for files.
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -133,7 +133,8 @@ static ssize_t read_pieces(struct flick_file *file, void *buffer, size_t size) {
 // Others go on behind what was read.
 ssize_t flick_file_read(struct flick_file *file, void *buffer, size_t size) {
   ssize_t done = read_pieces(file, buffer, size);
-  return file->flags & FLICK_FILES_SHARED && flick_file_commit(file) ? -1 : done;
+  bool is_for_others = file->flags & FLICK_FILES_SHARED || file->kind == FLICK_FILES_KIND_TERMINAL;
+  return is_for_others && flick_file_commit(file) ? -1 : done;
 }
 
 ssize_t flick_file_write(struct flick_file *file, const void *buffer, size_t size) {

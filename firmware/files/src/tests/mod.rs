@@ -3,6 +3,7 @@ mod data;
 mod hostile;
 mod names;
 mod pipes;
+mod terminal;
 
 use std::process::Command;
 
