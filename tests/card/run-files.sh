@@ -67,6 +67,22 @@ for option in "" --timed; do
   verdict $? "what file_numbers prints${option:+ with $option}"
 done
 
+# poll, by a program alone, with the tile's servers, and with one of pipes.
+"$flick" card cc -O2 -Wall -Wextra -Werror -o poll_calls "$source/poll_calls.c"
+verdict $? "poll_calls is compiled"
+polls() { # NAME OPTION...
+  echo "a line" | timeout 120 "$flick" machine run --program poll_calls "${@:2}" >poll_calls.out 2>&1
+  verdict $? "poll_calls ends $1"
+  diff "$source/poll_calls.expected" poll_calls.out
+  verdict $? "what poll_calls prints $1"
+}
+polls "alone" -- console
+polls "with servers" --servers
+for option in "" --timed; do
+  # shellcheck disable=SC2086
+  polls "with a server of pipes${option:+ and $option}" --machine "$machine" $option -- pipes --program "$card/pipe-server" -- --sessions 1
+done
+
 # Several chains share the accelerators, which take turns.
 turns() { # COUNT PROGRAM SERVER WORD...: COUNT programs, a server, and its words with the other programs
   for option in "" --timed; do

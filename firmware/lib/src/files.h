@@ -21,6 +21,9 @@ int64_t __card_file_call(uint32_t operation, const uint64_t *arguments, struct f
 // A number is the same as another from now on, or none of the console if that is negative.
 void __card_note_file(int number, int same);
 
+// The number is of the console's input, which this program reads itself.
+bool __card_is_console_input(int number);
+
 #define CALL(operation, bytes, ...) __card_file_call(operation, (uint64_t[3]){__VA_ARGS__}, bytes)
 #define NO_BYTES ((struct file_bytes){0})
 
@@ -73,6 +76,13 @@ int64_t __card_server_path(uint32_t operation, const uint64_t *arguments, struct
 // And what executes them if they are open.
 int64_t __card_server_file(uint32_t operation, const uint64_t *arguments, struct file_bytes bytes);
 void __card_end_server_files(void);
+
+// The name from the root: `path` itself, or in `full`, which has PATH_SIZE bytes. NULL: it is too
+// long.
+const char *__card_full_path(const char *path, char *full);
+
+// The folder of names without a slash in front from now on.
+int64_t __card_enter_folder(const char *path);
 
 struct stat;
 int __card_describe_file(const struct card_file_about *from, struct stat *about);

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "directory.h"
 #include "spawn.h"
 
 // What programs that run have got, until somebody has waited for them. More are closed with the
@@ -87,7 +86,7 @@ static int share(struct card_gifts *gifts, const struct plan *plan) {
     struct card_gift *gift = &gifts->all[gifts->count];
     *gift = (struct card_gift){.low = low, .key = new_key()};
     card_lock(&number->lock.word);
-    gift->server = number->is_used ? number->server : NULL;
+    gift->server = number->is_used && !number->is_directory ? number->server : NULL;
     int result = gift->server ? flick_file_share(&number->file, gift->key, &gift->number) : -1;
     // The session stays as long as what is shared.
     if (!result)

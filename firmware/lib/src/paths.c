@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "directory.h"
 #include "file_table.h"
 #include "files.h"
 #include "server_call.h"
@@ -21,17 +20,20 @@ int64_t (*const __card_execute_files)(struct file_table *, uint32_t, const uint6
 int64_t (*const __card_execute_server_files)(uint32_t, const uint64_t *,
                                              struct file_bytes) = __card_server_path;
 
-// 0 if the name is one, from the program's directory on.
-static int path_bytes(const char *path, char full[PATH_SIZE], struct file_bytes *bytes) {
-  bytes->in = path = __card_full_path(path, full);
-  bytes->in_size = path ? strlen(path) + 1 : SIZE_MAX;
+// 0 if the name is one. `full` is for one in the current folder.
+static int path_bytes(const char *path, char *full, struct file_bytes *bytes) {
+  path = __card_full_path(path, full);
+  if (!path)
+    return -ENAMETOOLONG;
+  bytes->in = path;
+  bytes->in_size = strlen(path) + 1;
   return bytes->in_size <= PATH_SIZE ? 0 : -ENAMETOOLONG;
 }
 
 static int64_t path_call(uint32_t operation, const char *path, uint64_t flags, void *out,
                          uint64_t out_size) {
-  char full[PATH_SIZE];
   struct file_bytes bytes = {.out = out, .out_size = out_size};
+  char full[PATH_SIZE];
   int error = path_bytes(path, full, &bytes);
   return card_result(error ? error : CALL(operation, bytes, flags));
 }
@@ -57,6 +59,15 @@ int access(const char *path, int mode) {
   return stat(path, &about);
 }
 
+int chdir(const char *path) {
+  struct stat about;
+  if (!*path)
+    return card_result(-ENOENT);
+  if (stat(path, &about))
+    return -1;
+  return card_result(S_ISDIR(about.st_mode) ? __card_enter_folder(path) : -ENOTDIR);
+}
+
 int unlink(const char *path) { return path_call(FILE_REMOVE, path, 0, NULL, 0); }
 int rmdir(const char *path) { return path_call(FILE_REMOVE_DIRECTORY, path, 0, NULL, 0); }
 
@@ -66,12 +77,13 @@ int mkdir(const char *path, mode_t mode) {
 }
 
 static int two_paths_call(uint32_t operation, const char *from, const char *to) {
-  char both[2 * PATH_SIZE], full[PATH_SIZE], other[PATH_SIZE];
-  from = __card_full_path(from, full);
-  to = __card_full_path(to, other);
-  size_t first = from ? strlen(from) + 1 : SIZE_MAX, second = to ? strlen(to) + 1 : SIZE_MAX;
+  char full[2][PATH_SIZE];
+  if (!(from = __card_full_path(from, full[0])) || !(to = __card_full_path(to, full[1])))
+    return card_result(-ENAMETOOLONG);
+  size_t first = strlen(from) + 1, second = strlen(to) + 1;
   if (first > PATH_SIZE || second > PATH_SIZE)
     return card_result(-ENAMETOOLONG);
+  char both[2 * PATH_SIZE];
   memcpy(both, from, first);
   memcpy(both + first, to, second);
   struct file_bytes bytes = {.in = both, .in_size = first + second};
@@ -121,8 +133,9 @@ static bool add_entries(DIR *directory, const char *from, const char *end) {
 }
 
 static int64_t fill_directory(DIR *directory, const char *path) {
-  char list[2 * PATH_SIZE], full[PATH_SIZE];
+  char list[2 * PATH_SIZE];
   struct file_bytes bytes = {.out = list, .out_size = SIZE_OF_RESULT};
+  char full[PATH_SIZE];
   int64_t size = path_bytes(path, full, &bytes);
   uint64_t first = 0;
   while (size == 0 && (size = CALL(FILE_LIST, bytes, first, sizeof list)) > 0) {

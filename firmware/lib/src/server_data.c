@@ -257,6 +257,9 @@ int flick_file_ready(struct flick_file *file) {
   // What it has a piece for needs no request.
   if (readable(file))
     return FLICK_FILES_READY_READ;
+  // The server does not know yet what was read of the last piece.
+  if (flick_file_commit(file))
+    return -1;
   return __card_ask_server(file->files->session, FLICK_FILES_READY, file->number, 0, &answer)
              ? -1
              : (int)answer.words[1];

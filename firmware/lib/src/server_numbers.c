@@ -93,8 +93,10 @@ struct server_number *__card_take_number(void) {
   while (number < numbers + MOST_NUMBERS && number->is_used)
     number++;
   bool is_free = number < numbers + MOST_NUMBERS;
-  if (is_free)
+  if (is_free) {
     number->is_used = true;
+    number->is_directory = false;
+  }
   card_unlock(&servers.lock.word);
   if (is_free)
     return number;
@@ -177,16 +179,38 @@ static int64_t close_number(struct server_number *number, uint64_t name) {
     CALL(FILE_CLOSE, NO_BYTES, name);
   }
   if (--number->users)
-    return result_of(flick_file_commit(&number->file));
-  int64_t result = result_of(flick_file_close(&number->file));
+    return number->is_directory ? 0 : result_of(flick_file_commit(&number->file));
+  int64_t result = number->is_directory ? 0 : result_of(flick_file_close(&number->file));
   __card_release_server(number->server);
   number->is_used = false;
   return result;
 }
 
+static int64_t execute_directory(struct server_number *number, uint32_t operation,
+                                 const uint64_t *arguments, struct file_bytes bytes) {
+  struct flick_file_about about = {.kind = FLICK_FILES_KIND_DIRECTORY, .links = 1};
+  switch (operation) {
+  case FILE_CLOSE:
+    return close_number(number, arguments[0]);
+  case FILE_DUPLICATE:
+    return duplicate(number, arguments[1]);
+  case FILE_ABOUT_OPEN:
+    __card_describe(bytes.out, &about);
+    return 0;
+  case FILE_FLAGS:
+    return arguments[1] == F_SETFL ? 0 : flags_of(number, arguments[1], 0);
+  case FILE_SEEK:
+  case FILE_COMMIT:
+    return 0;
+  }
+  return -EISDIR;
+}
+
 static int64_t execute_number(struct server_number *number, uint32_t operation,
                               const uint64_t *arguments, struct file_bytes bytes) {
   struct flick_file *file = &number->file;
+  if (number->is_directory)
+    return execute_directory(number, operation, arguments, bytes);
   switch (operation) {
   case FILE_CLOSE:
     return close_number(number, arguments[0]);
@@ -209,6 +233,8 @@ static int64_t execute_number(struct server_number *number, uint32_t operation,
     return flags_of(number, arguments[1], arguments[2]);
   case FILE_COMMIT:
     return result_of(flick_file_commit(file));
+  case FILE_READY:
+    return result_of(flick_file_ready(file));
   }
   return -ENOSYS;
 }
@@ -221,7 +247,11 @@ int64_t __card_server_file(uint32_t operation, const uint64_t *arguments, struct
   if (place >= MOST_NUMBERS)
     return -EBADF;
   struct server_number *number = &numbers[place];
-  card_lock(&number->lock.word);
+  // A thread that waits for the file has it: for others it is not ready.
+  if (operation == FILE_READY && !card_try_lock(&number->lock.word))
+    return 0;
+  if (operation != FILE_READY)
+    card_lock(&number->lock.word);
   int64_t result = number->is_used ? execute_number(number, operation, arguments, bytes) : -EBADF;
   card_unlock(&number->lock.word);
   return result;
@@ -231,7 +261,7 @@ int64_t __card_server_file(uint32_t operation, const uint64_t *arguments, struct
 void __card_end_server_files(void) {
   for (struct server_number *number = numbers; has_numbers && number < numbers + MOST_NUMBERS;
        number++)
-    if (number->is_used && card_try_lock(&number->lock.word))
+    if (number->is_used && !number->is_directory && card_try_lock(&number->lock.word))
       flick_file_commit(&number->file);
 }
 
@@ -244,7 +274,7 @@ struct server_number *__card_number_of(int name) {
 
 struct flick_file *flick_file_of(int name) {
   struct server_number *number = __card_number_of(name);
-  if (number)
+  if (number && !number->is_directory)
     return &number->file;
   errno = EBADF;
   return NULL;

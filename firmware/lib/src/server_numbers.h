@@ -28,6 +28,8 @@ void __card_release_server(struct server *server);
 struct server_number {
   struct card_word lock;
   _Alignas(CARD_LINE) bool is_used;
+  // Opened to be named and synced alone: the server knows nothing of it.
+  bool is_directory;
   int flags;
   // Low numbers that are the same, and its own.
   unsigned users;

@@ -25,8 +25,11 @@ static int64_t open_path(struct server *server, const char *path, int flags) {
   if (!number)
     return -errno;
   if (flick_file_open(&server->files, &number->file, path, flags)) {
-    number->is_used = false;
-    return -errno;
+    number->is_directory = errno == EISDIR && !(flags & (O_ACCMODE | O_CREAT | O_TRUNC));
+    if (!number->is_directory) {
+      number->is_used = false;
+      return -errno;
+    }
   }
   return __card_open_number(number, server, flags);
 }

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "directory.h"
 #include "files.h"
 #include "server_call.h"
 #include "spawn.h"

@@ -132,6 +132,7 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("FILES_READY_READ", file_session::ready::READ),
         ("FILES_READY_WRITE", file_session::ready::WRITE),
         ("FILES_READY_GONE", file_session::ready::GONE),
+        ("FILES_KIND_DIRECTORY", file_session::kind::DIRECTORY),
         ("FILES_KIND_PIPE", file_session::kind::PIPE),
         ("FILES_KIND_TERMINAL", file_session::kind::TERMINAL),
         ("FILES_CREATE", file_session::flags::CREATE),
