@@ -67,6 +67,19 @@ for option in "" --timed; do
   verdict $? "what file_numbers prints${option:+ with $option}"
 done
 
+# An accelerator of requests, whose pages are files.
+"$flick" card cc -O2 -Wall -Wextra -Werror -o file_pager "$source/file_pager.c"
+verdict $? "file_pager is compiled"
+{ sed '/^root = true/q' "$machine" && sed '1,/^root = true/d' "$here/accelerators/requests.toml"; } >requests.toml
+for option in "" --timed; do
+  # shellcheck disable=SC2086
+  timeout 120 "$flick" machine run --machine ./requests.toml $option --program file_pager --program "$card/file-server" \
+    -- --size 2 --sessions 1 </dev/null >file_pager.out 2>&1
+  verdict $? "file_pager ends${option:+ with $option}"
+  diff "$source/file_pager.expected" file_pager.out
+  verdict $? "what file_pager prints${option:+ with $option}"
+done
+
 # poll, by a program alone, with the tile's servers, and with one of pipes.
 "$flick" card cc -O2 -Wall -Wextra -Werror -o poll_calls "$source/poll_calls.c"
 verdict $? "poll_calls is compiled"

@@ -149,6 +149,14 @@ impl FileSystem {
         }
     }
 
+    /// The session of an open file.
+    ///
+    /// # Errors
+    /// There is no such file.
+    pub fn session_of(&mut self, file: u64) -> Result<u8, Failure> {
+        Ok(self.open.get(file)?.session)
+    }
+
     /// An open file whose client must not reach anything any more. It is asked for behind each request, until there
     /// is none.
     pub fn next_to_hide(&mut self) -> Option<u64> {

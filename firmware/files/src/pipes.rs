@@ -3,6 +3,7 @@
 use flick_abi::file_protocol::{DOES_NOT_WAIT, Operation, Request};
 use flick_abi::file_session::ready;
 
+use crate::shares::allowed;
 use crate::{Failure, NAME, Reply};
 
 /// Pipes at most.
@@ -148,6 +149,9 @@ impl Pipes {
         let free = self.pipes.iter().position(Option::is_none);
         let pipe = known.or(free).ok_or(Failure::NoMemory)? as u8;
         if known.is_none() {
+            if allowed(self.pipes_of(session), self.free_pipes()) == 0 {
+                return Err(Failure::NoMemory);
+            }
             let mut own = [0; NAME];
             own[..name.len()].copy_from_slice(name);
             self.pipes[usize::from(pipe)] = Some(Pipe {
@@ -165,12 +169,32 @@ impl Pipes {
         Ok((opened?, known.is_none()))
     }
 
+    fn free_pipes(&self) -> u32 {
+        self.pipes.iter().filter(|pipe| pipe.is_none()).count() as u32
+    }
+
+    fn ends_of(&self, session: u8) -> impl Iterator<Item = &End> {
+        let ends = self.ends.iter().flatten();
+        ends.filter(move |end| end.session == session)
+    }
+
+    /// Pipes of which a session has an end.
+    fn pipes_of(&self, session: u8) -> u32 {
+        let pipes = self
+            .ends_of(session)
+            .fold(0_u32, |all, end| all | 1 << end.pipe);
+        pipes.count_ones()
+    }
+
     /// Opens an end of a pipe.
     ///
     /// # Errors
-    /// There is no place, or no such pipe.
+    /// There is no place, or the session has its share, or there is no such pipe.
     pub fn open_end(&mut self, session: u8, pipe: u8, side: Side) -> Result<u64, Failure> {
+        let used = self.ends_of(session).count() as u32;
+        let count = self.ends.iter().filter(|end| end.is_none()).count();
         let free = self.ends.iter().position(Option::is_none);
+        let free = free.filter(|_| allowed(used, count as u32) > 0);
         let free = free.ok_or(Failure::TooMany)?;
         let of = self.pipe(pipe)?;
         of.users += 1;

@@ -241,8 +241,14 @@ static void limits(struct flick_files *files) {
     size += sizeof piece;
   expect(errno, ENOSPC, "the last write");
   expect(size > 1 << 20 && size <= 2 << 20, 1, "what there was room for");
+  // It leaves some to others.
+  struct flick_file other;
+  expect(flick_file_open(files + 1, &other, "/y", O_WRONLY | O_CREAT), 0, "open");
+  expect(flick_file_write(&other, piece, sizeof piece), sizeof piece, "a write of another one");
+  expect(flick_file_close(&other), 0, "close");
   expect(flick_file_close(all), 0, "close");
   expect(flick_files_unlink(files, "/x"), 0, "unlink");
+  expect(flick_files_unlink(files + 1, "/y"), 0, "unlink");
 }
 
 // A view shows what a piece is, and nothing beside it.

@@ -63,6 +63,7 @@ impl Server {
             let _: Result<Answer, Failure> = self.close(session, file);
             from = file;
         }
+        self.files.end_session(session);
         self.pages.end(session);
     }
 
@@ -80,6 +81,8 @@ impl Server {
 
     fn of_file(&mut self, file: u64, message: &Message) -> Result<Answer, Failure> {
         let request = message.request().ok_or(Failure::NoOperation)?;
+        let session = self.files.session_of(file)?;
+        self.files.serve(session);
         match self.files.request(file, &request, &mut self.data)? {
             Reply::Words(first, second) => answer([first, second]),
             Reply::Piece { length: 0, .. } => answer([0, 0]),
@@ -114,6 +117,7 @@ impl Server {
             _ => self.pages.paths(session, &mut bytes, sizes)?,
         };
         let files = &mut self.files;
+        files.serve(session);
         match operation {
             Operation::Begin => answer([self.pages.give(session, right)?]),
             Operation::Open => self.open((session, right), path, a),

@@ -3,7 +3,7 @@ use flick_abi::file_protocol::{DOES_NOT_WAIT, Operation, Request};
 use flick_abi::file_session::ready;
 
 use super::Random;
-use crate::{Failure, PIPE_SIZE, Pipes, Reply, Side};
+use crate::{ENDS, Failure, PIPE_SIZE, PIPES, Pipes, Reply, Side};
 
 struct Client {
     end: u64,
@@ -230,7 +230,7 @@ fn ends_that_go_are_told_to_the_other_side() {
     while pipes.open(1, b"", Side::Reads).is_ok() {
         count += 1;
     }
-    assert_eq!(count, crate::PIPES - 3);
+    assert_eq!(count, PIPES * 3 / 4 - 3);
     assert_eq!(
         pipes.open(1, &[b'x'; 60], Side::Reads),
         Err(Failure::NameTooLong)
@@ -353,4 +353,26 @@ fn an_end_says_what_does_not_wait() {
     assert_eq!(pipes.ready(0, reader), Ok(ready::READ | ready::GONE));
     assert_eq!(pipes.ready(0, writer), Err(Failure::BadFile));
     assert!(pipes.next_late().is_none());
+}
+
+#[test]
+fn a_client_leaves_pipes_to_others() {
+    let mut pipes = Pipes::new();
+    let fill = |pipes: &mut Pipes, session: u8| {
+        let all = core::iter::from_fn(|| pipes.open(session, b"", Side::Reads).ok());
+        all.count()
+    };
+    assert_eq!(fill(&mut pipes, 0), PIPES * 3 / 4);
+    assert_eq!(fill(&mut pipes, 1), 3);
+    assert_eq!(fill(&mut pipes, 2), 1);
+    // Ends of a pipe that is there.
+    let (end, _) = Pipes::new().open(0, b"p", Side::Reads).unwrap();
+    let mut pipes = Pipes::new();
+    assert_eq!(pipes.open(0, b"p", Side::Reads), Ok((end, true)));
+    let more = |pipes: &mut Pipes, session: u8| {
+        let all = core::iter::from_fn(|| pipes.open_end(session, 0, Side::Writes).ok());
+        all.count()
+    };
+    assert_eq!(more(&mut pipes, 0), ENDS * 3 / 4 - 1);
+    assert!(more(&mut pipes, 1) > 3 && more(&mut pipes, 2) > 0);
 }
