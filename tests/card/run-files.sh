@@ -44,6 +44,14 @@ run "" file_calls first.cpio 3 2
 run "" file_calls first.tar 3 2
 run "" file_posix first.tar 2 4 --program file_posix -- after
 
+# A test of the library's files, in the folder of a server.
+"$flick" card cc -O2 -Wall -Wextra -Werror -o folders "$here/programs/folders.c"
+timeout 120 "$flick" machine run --machine "$machine" --program folders --file first.tar -- /srv/files --program "$card/file-server" \
+  -- --size 4 --sessions 1 first.tar </dev/null >folders.out 2>&1
+verdict $? "folders ends"
+diff "$here/programs/folders.expected" folders.out
+verdict $? "what folders prints"
+
 pipes() { # OPTION PROGRAM SESSIONS WORD...: PROGRAM, a server of pipes, and further programs
   # shellcheck disable=SC2086
   timeout 120 "$flick" machine run --machine "$machine" $1 --program "$2" --program "$card/pipe-server" \

@@ -7,8 +7,8 @@ use flick_timing::machine::{
     Cache, Coherence, CoreModel, Hart, Machine, Memory, Predictor, Tile, Tlb, Walk, WritePolicy,
 };
 use flick_timing::memory_system::{
-    BankShape, CacheShape, CoherenceShape, DataShape, HartShape, MemoryShape, SystemShape, Time,
-    TlbShape,
+    BankShape, CacheShape, CoherenceShape, DataShape, HartShape, MemoryShape, PrefetcherShape,
+    SystemShape, Time, TlbShape,
 };
 use flick_timing::platform::NxpClass;
 
@@ -138,6 +138,12 @@ fn hart_shape(tile: &Tile, hart: &Hart, core: Option<&CoreModel>) -> HartShape {
                 allocates: cache.allocates,
             }),
         second: core.and_then(|core| core.l2.as_ref()).map(level),
+        prefetcher: core
+            .and_then(|core| core.prefetch)
+            .map(|prefetch| PrefetcherShape {
+                streams: prefetch.streams as usize,
+                degree: prefetch.degree.into(),
+            }),
         code_tlb: core
             .and_then(|core| core.itlb.as_ref())
             .map(|tlb| tlb_shape(hart, tlb)),

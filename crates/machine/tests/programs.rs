@@ -366,6 +366,7 @@ fn timing(harts: usize, slice: u64) -> MachineTiming {
             allocates: true,
         }),
         second: None,
+        prefetcher: None,
         code_tlb: Some(tlb),
         data_tlb: Some(tlb),
         shared: vec![10_000],

@@ -62,10 +62,23 @@ void __card_close_file(struct file_table *table, unsigned number) {
     release(file);
 }
 
+// It is for fstat and fsync alone.
+static int64_t open_directory(struct file_table *table, int flags) {
+  int number = free_number(table);
+  if (number < 0)
+    return number;
+  struct file_description *file = calloc(1, sizeof *file);
+  if (!file)
+    return -ENOMEM;
+  *file = (struct file_description){.kind = FILE_OF_DIRECTORY, .flags = flags, .users = 1};
+  put(table, number, file, flags);
+  return number;
+}
+
 static int64_t open_path(struct file_table *table, const char *path, int flags) {
   struct file_node *node = __card_find_file(path);
   if (__card_is_directory(path))
-    return -EISDIR;
+    return flags & (O_ACCMODE | O_CREAT | O_TRUNC) ? -EISDIR : open_directory(table, flags);
   if (node && (flags & O_CREAT) && (flags & O_EXCL))
     return -EEXIST;
   if (!node && !(flags & O_CREAT))
@@ -164,6 +177,8 @@ static int64_t read_file(struct file_description *file, char *out, size_t size) 
     return -EBADF;
   if (file->pipe)
     return read_pipe(file, out, size);
+  if (file->kind == FILE_OF_DIRECTORY)
+    return -EISDIR;
   if (file->kind != FILE_OF_NODE)
     return 0;
   int64_t done = read_node(file, out, size, file->position);
@@ -177,6 +192,8 @@ static int64_t write_file(struct file_description *file, const char *in, size_t 
   switch (file->kind) {
   case FILE_OF_NOTHING:
     return size;
+  case FILE_OF_DIRECTORY:
+    return -EBADF;
   case FILE_OF_PIPE:
     return write_pipe(file, in, size);
   case FILE_OF_CONSOLE: {
@@ -198,7 +215,7 @@ static int64_t write_file(struct file_description *file, const char *in, size_t 
 static int64_t at_position(struct file_description *file, bool writes, const char *in, char *out,
                            size_t size, off_t position) {
   if (file->kind != FILE_OF_NODE)
-    return -ESPIPE;
+    return file->kind == FILE_OF_DIRECTORY ? -EISDIR : -ESPIPE;
   if (position < 0)
     return -EINVAL;
   if (writes ? !may_write(file->flags) : !may_read(file->flags))
@@ -236,7 +253,7 @@ static int64_t about_node(const struct file_node *node, char *out) {
 }
 
 static int64_t about_open(const struct file_description *file, char *out) {
-  if (file->kind == FILE_OF_NODE)
+  if (file->kind == FILE_OF_NODE || file->kind == FILE_OF_DIRECTORY)
     return about_node(file->node, out);
   struct card_file_about about = {.mode =
                                       file->kind == FILE_OF_PIPE ? S_IFIFO | 0600 : S_IFCHR | 0600};

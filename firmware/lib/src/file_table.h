@@ -16,7 +16,7 @@ struct file_pipe {
   char bytes[4096];
 };
 
-enum file_kind { FILE_OF_NODE, FILE_OF_CONSOLE, FILE_OF_PIPE, FILE_OF_NOTHING };
+enum file_kind { FILE_OF_NODE, FILE_OF_CONSOLE, FILE_OF_PIPE, FILE_OF_DIRECTORY, FILE_OF_NOTHING };
 
 // What several numbers, also of several programs, have in common.
 struct file_description {

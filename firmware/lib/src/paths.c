@@ -51,6 +51,7 @@ int stat(const char *restrict path, struct stat *restrict about) {
   return result ? result : __card_describe_file(&from, about);
 }
 
+// There are no links by name.
 int lstat(const char *path, struct stat *about) { return stat(path, about); }
 
 int access(const char *path, int mode) {

@@ -205,24 +205,16 @@ static int64_t start_copy(struct start *start) {
   return result;
 }
 
-int posix_spawn(pid_t *restrict process, const char *restrict path,
-                const posix_spawn_file_actions_t *actions,
-                const posix_spawnattr_t *restrict attributes, char *const argv[],
-                char *const envp[]) {
-  (void)attributes;
+static int spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
+                 char *const argv[], char *const envp[]) {
   if (!card_has_servers())
     return ENOSYS;
-  char full[PATH_SIZE];
-  struct start start = {.path = __card_full_path(path, full),
-                        .actions = actions ? *actions : NULL,
-                        .arguments = argv,
-                        .environment = envp};
-  if (!start.path)
-    return ENAMETOOLONG;
+  struct start start = {
+      .path = path, .actions = actions ? *actions : NULL, .arguments = argv, .environment = envp};
   int error = __card_give_files(&start.gifts, start.actions, start.is_done);
   if (error)
     return error;
-  int64_t result = __card_is_server_path(start.path) ? start_copy(&start) : ask_for(&start);
+  int64_t result = __card_is_server_path(path) ? start_copy(&start) : ask_for(&start);
   if (result < 0) {
     __card_take_back(&start.gifts);
     return -result;
@@ -233,12 +225,24 @@ int posix_spawn(pid_t *restrict process, const char *restrict path,
   return 0;
 }
 
-// All programs are in one folder.
+int posix_spawn(pid_t *restrict process, const char *restrict path,
+                const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *restrict attributes, char *const argv[],
+                char *const envp[]) {
+  (void)attributes;
+  char full[PATH_SIZE];
+  path = __card_full_path(path, full);
+  return path ? spawn(process, path, actions, argv, envp) : ENAMETOOLONG;
+}
+
+// All programs without a path are in the root.
 int posix_spawnp(pid_t *restrict process, const char *restrict name,
                  const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *restrict attributes, char *const argv[],
                  char *const envp[]) {
-  return posix_spawn(process, name, actions, attributes, argv, envp);
+  if (strchr(name, '/'))
+    return posix_spawn(process, name, actions, attributes, argv, envp);
+  return spawn(process, name, actions, argv, envp);
 }
 
 pid_t waitpid(pid_t process, int *status, int options) {

@@ -88,7 +88,7 @@ int main(void) {
   printf("rename %d\n", rename("made/file", "moved"));
   printf("rmdir %d\n", rmdir("made"));
   list("/");
-  printf("open of a directory %d %s\n", open("folder", O_RDONLY), strerror(errno));
+  printf("open of a directory %d %s\n", open("folder", O_RDWR), strerror(errno));
   printf("no folder %d %s\n", open("none/file", O_CREAT | O_WRONLY, 0600), strerror(errno));
   printf("terminal %d %d\n", isatty(0), isatty(1));
   return 0;

@@ -21,7 +21,7 @@ use crate::ram::Ram;
 /// The first bytes of a file.
 pub const MAGIC: [u8; 8] = *b"flksnap\0";
 /// Of the format. A file of another version is refused.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 const PAGE: usize = flick_hart::PAGE as usize;
 /// Pages of a group at most.

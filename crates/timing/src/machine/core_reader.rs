@@ -1,5 +1,7 @@
 //! Models of cores: `[core.NAME]`, with caches and TLBs.
-use super::machine_parts::{Cache, CoreModel, Predictor, Tlb, VectorCosts, Walk, WritePolicy};
+use super::machine_parts::{
+    Cache, CoreModel, Predictor, Prefetch, Tlb, VectorCosts, Walk, WritePolicy,
+};
 use crate::Platform;
 use crate::platform::core_model::{geometry, tlb_geometry};
 use crate::platform::toml_reader::{Error, Table};
@@ -26,6 +28,9 @@ pub fn cores(root: &mut Table<'_>, platform: Option<&Platform>) -> Result<Vec<Co
     Ok(cores)
 }
 
+/// Of a prefetcher, where a file does not say.
+const STREAMS: u64 = 16;
+const DEGREE: u64 = 4;
 /// Stores under way, where a file does not say.
 const STORE_BUFFER: u64 = 4;
 
@@ -40,6 +45,7 @@ fn core(name: String, mut table: Table<'_>) -> Result<CoreModel, Error> {
     let mispredict = costs.number_or("mispredict", CYCLES, 0.0)?;
     let trap = costs.number_or("trap", CYCLES, 0.0)?;
     costs.end_with_source()?;
+    let l2 = table.table_if("l2")?.map(cache).transpose()?;
     let core = CoreModel {
         name,
         issue,
@@ -55,12 +61,29 @@ fn core(name: String, mut table: Table<'_>) -> Result<CoreModel, Error> {
         store_buffer: table.count_or("store-buffer", (0, 64), STORE_BUFFER)? as u32,
         l1i: table.table_if("l1i")?.map(cache).transpose()?,
         l1d: table.table_if("l1d")?.map(cache).transpose()?,
-        l2: table.table_if("l2")?.map(cache).transpose()?,
+        prefetch: prefetch(&mut table, l2.is_some())?,
+        l2,
         itlb: table.table_if("itlb")?.map(tlb).transpose()?,
         dtlb: table.table_if("dtlb")?.map(tlb).transpose()?,
     };
     table.end_with_source()?;
     Ok(core)
+}
+
+fn prefetch(core: &mut Table<'_>, has_l2: bool) -> Result<Option<Prefetch>, Error> {
+    let Some(mut table) = core.table_if("prefetch")? else {
+        return Ok(None);
+    };
+    if !has_l2 {
+        let why = "the core has no `l2` for the lines";
+        return Err(table.error("", why, "give it one, or leave the prefetcher out"));
+    }
+    let prefetch = Prefetch {
+        streams: table.count_or("streams", (1, 256), STREAMS)? as u32,
+        degree: table.count_or("degree", (1, 64), DEGREE)? as u32,
+    };
+    table.end_with_source()?;
+    Ok(Some(prefetch))
 }
 
 fn predictor(table: &mut Table<'_>) -> Result<Predictor, Error> {
@@ -171,6 +194,7 @@ fn of_platform(platform: &Platform) -> CoreModel {
         l1i: core.icache.as_ref().map(cache),
         l1d: core.caches.first().map(cache),
         l2: core.caches.get(1).map(cache),
+        prefetch: None,
         itlb: tlb,
         dtlb: tlb,
     }

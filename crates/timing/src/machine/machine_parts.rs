@@ -129,10 +129,21 @@ pub struct CoreModel {
     pub l1d: Option<Cache>,
     /// The core's own second level, for both.
     pub l2: Option<Cache>,
+    /// What asks for lines of data in front of accesses, into `l2`.
+    pub prefetch: Option<Prefetch>,
     /// The TLB for instructions. Without one, translation is free.
     pub itlb: Option<Tlb>,
     /// The TLB for data.
     pub dtlb: Option<Tlb>,
+}
+
+/// A stride prefetcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefetch {
+    /// Streams that it follows at a time.
+    pub streams: u32,
+    /// Lines that it asks for in front of the last access.
+    pub degree: u32,
 }
 
 /// How a core guesses where a branch goes.

@@ -411,6 +411,11 @@ fn messages_name_what_is_wrong_and_what_to_do() {
             "tiles = [\"a\", \"fft0\"]\n",
             &["do not fill"],
         ),
+        (
+            "[core.rocket.dtlb]",
+            "[core.rocket.prefetch]\ndegree = 4\n[core.rocket.dtlb]",
+            &["the core has no `l2` for the lines"],
+        ),
         // Between entries.
         (
             "name = \"fft\"\ncount = 2",

@@ -59,10 +59,12 @@ pub enum Event {
     SharedMiss = 7,
     /// Branches and jumps that were not foreseen.
     Mispredicted = 8,
+    /// Lines that the prefetcher has asked for.
+    Prefetch = 9,
 }
 
 /// Names of [`Event`].
-pub const EVENTS: [&str; 9] = [
+pub const EVENTS: [&str; 10] = [
     "fetch-misses",
     "load-misses",
     "store-misses",
@@ -72,6 +74,7 @@ pub const EVENTS: [&str; 9] = [
     "data-tlb-misses",
     "shared-misses",
     "mispredicted",
+    "prefetches",
 ];
 
 /// Stalls, events, and waits for banks, for snapshots.

@@ -14,6 +14,7 @@ mod cache_lines;
 mod cache_operations;
 mod hart_counters;
 mod memory_banks;
+mod prefetcher;
 mod saved_system;
 mod shapes;
 mod sharers;
@@ -30,6 +31,8 @@ pub use cache_operations::BlockOperation;
 pub use hart_counters::{EVENTS, Event, HartCounters, HartCounts, STALLS, Stall};
 pub use memory_banks::BankShape;
 use memory_banks::Banks;
+use prefetcher::Prefetcher;
+pub use prefetcher::PrefetcherShape;
 pub use saved_system::{END_OF_TIME, SavedMemorySystem};
 pub use shapes::{CoherenceShape, DataShape, HartShape, MemoryShape, SystemShape, TlbShape};
 use sharers::Sharers;
@@ -42,6 +45,7 @@ struct HartCaches {
     code: Option<(Lines, Time)>,
     data: Option<DataCache>,
     second: Option<(Lines, Time)>,
+    prefetcher: Option<Prefetcher>,
     code_tlb: Option<Tlb>,
     data_tlb: Option<Tlb>,
     shared: Vec<Time>,
@@ -139,6 +143,7 @@ impl MemorySystem {
                 allocates: data.allocates,
             }),
             second: hart.second.map(|(shape, hit)| (Lines::new(shape), hit)),
+            prefetcher: hart.prefetcher.map(Prefetcher::new),
             code_tlb: hart.code_tlb.map(tlb),
             data_tlb: hart.data_tlb.map(tlb),
             shared: hart.shared.clone(),
@@ -358,6 +363,9 @@ impl MemorySystem {
             (Some(costs), Some(_)) if !through => costs.upgrade,
             _ => self.beyond(hart, address, now),
         };
+        if kind != Kind::Fetch {
+            self.prefetch(hart, address, now);
+        }
         let state = match kind {
             Kind::Store if !through => LineState::Modified,
             Kind::Load if self.coherence.is_some() && !others.has => LineState::Exclusive,
@@ -475,7 +483,11 @@ impl MemorySystem {
         if let Some((lines, hit)) = &caches.second
             && has(lines, *hit)
         {
-            return latency;
+            let prefetcher = caches.prefetcher.as_ref();
+            let wait = |prefetcher: &Prefetcher| {
+                prefetcher.wait(address, lines.line_shift(), now + latency)
+            };
+            return latency + prefetcher.map_or(0, wait);
         }
         for (lines, &hit) in self.shared.iter().zip(&caches.shared) {
             if has(lines, hit) {
@@ -495,6 +507,25 @@ impl MemorySystem {
         let wait = memory.banks.access(address, bytes, now + latency);
         caches.counters.wait(wait);
         latency + wait + memory.latency + bytes
+    }
+
+    /// The prefetcher learns of an access, and asks for lines that may be needed next. Nobody waits for
+    /// them.
+    fn prefetch(&self, hart: usize, address: u64, now: Time) {
+        let caches = &self.harts[hart];
+        let (Some(prefetcher), Some((second, _))) = (&caches.prefetcher, &caches.second) else {
+            return;
+        };
+        for address in prefetcher.follow(address, second.line_shift()) {
+            let is_known = |lines: &Lines| lines.state(address).is_some();
+            let data = caches.data.as_ref();
+            if is_known(second) || data.is_some_and(|data| is_known(&data.lines)) {
+                continue;
+            }
+            caches.counters.count(Event::Prefetch);
+            let latency = self.beyond(hart, address, now);
+            prefetcher.expect(address, now + latency);
+        }
     }
 
     /// How long the bytes of a line keep a bank.

@@ -8,6 +8,7 @@ use super::bank_requests::Request;
 use super::cache_lines::{Lines, SavedLines};
 use super::hart_counters::SavedCounters;
 use super::memory_banks::SavedBanks;
+use super::prefetcher::{Prefetcher, SavedPrefetcher};
 use super::{HartCaches, MemorySystem, Time, Victim, data_caches};
 
 /// What a [`MemorySystem`] has in its caches and TLBs, and when its banks are free.
@@ -30,6 +31,7 @@ struct SavedHart {
     /// Addresses of lines that have left the data cache, and whether they are dirty.
     evicted: Vec<(u64, bool)>,
     request: Option<Request>,
+    prefetcher: Option<SavedPrefetcher>,
 }
 
 /// No machine runs for so long.
@@ -64,6 +66,7 @@ impl MemorySystem {
             counters: hart.counters.save(),
             evicted: hart.evicted.borrow().iter().map(evicted).collect(),
             request: hart.request.get(),
+            prefetcher: hart.prefetcher.as_ref().map(Prefetcher::save),
         };
         SavedMemorySystem {
             harts: self.harts.iter().map(hart).collect(),
@@ -115,7 +118,12 @@ fn restore_hart(hart: &HartCaches, saved: &SavedHart) -> bool {
         });
     let mut stores = hart.stores.borrow_mut();
     let are_stores = saved.stores.len() == stores.len() && are_times(&saved.stores);
-    if !fit || !are_stores {
+    let is_prefetcher = match (&hart.prefetcher, &saved.prefetcher) {
+        (Some(prefetcher), Some(saved)) => prefetcher.restore(saved),
+        (None, None) => true,
+        _ => false,
+    };
+    if !fit || !are_stores || !is_prefetcher {
         return false;
     }
     stores.clone_from(&saved.stores);

@@ -4,6 +4,7 @@ use std::ops::Range;
 use super::Time;
 use super::cache_lines::CacheShape;
 use super::memory_banks::BankShape;
+use super::prefetcher::PrefetcherShape;
 
 /// A TLB, whose lines are translations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct HartShape {
     pub data: Option<DataShape>,
     /// The second level for both, and what a hit there takes.
     pub second: Option<(CacheShape, Time)>,
+    /// What asks for lines in front of accesses, into the second level.
+    pub prefetcher: Option<PrefetcherShape>,
     /// The TLB for fetches. Without one translations take no time.
     pub code_tlb: Option<TlbShape>,
     /// The TLB for loads and stores.

@@ -30,6 +30,7 @@ fn shape(harts: usize, coherence: bool) -> SystemShape {
                 code: Some((cache(4), 0)),
                 data: Some(data),
                 second: None,
+                prefetcher: None,
                 code_tlb: Some(tlb),
                 data_tlb: Some(tlb),
                 shared: vec![100],
@@ -81,6 +82,37 @@ fn an_access_costs_the_levels_that_it_reaches() {
     assert_eq!(system.counters(0).events()[Event::LoadMiss as usize], 3);
     let stalls = system.counters(0).stalls();
     assert_eq!(stalls[Stall::Load as usize], 1100 + 9100 + 1100);
+}
+
+#[test]
+fn a_prefetcher_asks_for_lines_of_a_stream() {
+    let mut shape = shape(1, true);
+    shape.harts[0].second = Some((cache(16), 10));
+    shape.harts[0].prefetcher = Some(PrefetcherShape {
+        streams: 2,
+        degree: 4,
+    });
+    let system = MemorySystem::new(&shape);
+    // The second step is as the first one: four lines are asked for, and the bank serves one after the other.
+    for (line, time) in [(0, 1110), (1, 1110), (2, 1110)] {
+        assert_eq!(load(&system, 0, line * 64, line * 2000), time);
+    }
+    let prefetches = || system.counters(0).events()[Event::Prefetch as usize];
+    assert_eq!(prefetches(), 4);
+    // The next one has not come yet, and its bank had to serve the third line before.
+    assert_eq!(load(&system, 0, 3 * 64, 4500), 1160 - 500);
+    assert_eq!(prefetches(), 5);
+    assert_eq!(load(&system, 0, 4 * 64, 10_000), 10);
+    // A snapshot has what is under way.
+    let saved = system.save();
+    let other = MemorySystem::new(&shape);
+    assert!(other.restore(&saved));
+    assert_eq!(other.save(), saved);
+    for system in [&system, &other] {
+        assert_eq!(load(system, 0, 8 * 64, 10_050), 1110 - 50);
+    }
+    shape.harts[0].prefetcher = None;
+    assert!(!MemorySystem::new(&shape).restore(&saved));
 }
 
 #[test]

@@ -13,6 +13,7 @@ fn shape(harts: usize, arbitration: Arbitration) -> SystemShape {
         code: None,
         data: None,
         second: None,
+        prefetcher: None,
         code_tlb: None,
         data_tlb: None,
         shared: vec![],
