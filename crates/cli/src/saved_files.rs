@@ -152,7 +152,7 @@ mod tests {
             // The end may be a mark's beginning.
             filter.write_all(b"x").unwrap();
             assert_eq!(&**console.borrow(), b"ab\x01\x01mar\x01mx", "{size}");
-            assert_eq!(&**sent.borrow(), b"fa\0\x03\0\0\0\0\0\0\0\0\x01abde");
+            assert_eq!(&**sent.borrow(), b"fa\0\x03\0\0\0\0\0\0\0\x01abde");
         }
     }
 
