@@ -1,4 +1,4 @@
-/* All files, sent to who has started the machine (crates/cli/src/saved_files.rs): by the console,
+/* All files, sent to who has started the machine (crates/cli/src/sent_files.rs): by the console,
    in parts with a mark in front, since others write there, too. */
 #include "shell.h"
 #include <dirent.h>

@@ -11,7 +11,7 @@ use flick_driver::{Error, Root};
 
 use crate::card_files::Tree;
 use crate::machine_command::{Run, run_machine, unwritable};
-use crate::saved_files::{self, SavedFiles, Sent};
+use crate::sent_files::{self, Sent, SentFiles};
 
 #[derive(Args)]
 pub struct Shell {
@@ -76,7 +76,7 @@ impl Shell {
         if let Some(commands) = self.commands {
             words.extend(["-c".into(), commands]);
         }
-        let mark = saved_files::mark(&words);
+        let mark = sent_files::mark(&words);
         if self.save.is_some() {
             words.extend(["-w".into(), OsString::from(&mark)]);
         }
@@ -90,11 +90,10 @@ impl Shell {
         };
         let sent = Sent::default();
         let all = sent.clone();
-        options.run.around_output = Some(Box::new(move |to| {
-            Box::new(SavedFiles::new(to, &mark, all))
-        }));
+        options.run.around_output =
+            Some(Box::new(move |to| Box::new(SentFiles::new(to, &mark, all))));
         let status = run_machine(options.run, None)?;
-        let tree = saved_files::files_of(&sent.borrow()).ok_or_else(|| {
+        let tree = sent_files::files_of(&sent.borrow()).ok_or_else(|| {
             Error::new(
                 Code::MachineEnd,
                 "the card's files are not saved",

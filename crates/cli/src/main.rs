@@ -24,7 +24,7 @@ mod machine_stat;
 mod machine_views;
 mod man_pages;
 mod migration_report;
-mod saved_files;
+mod sent_files;
 mod torture;
 
 use std::ffi::{OsStr, OsString};

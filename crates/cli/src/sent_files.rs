@@ -19,7 +19,7 @@ pub fn mark(of: &impl Hash) -> String {
 }
 
 /// Takes the parts out of a console's output.
-pub struct SavedFiles {
+pub struct SentFiles {
     to: Box<dyn Write>,
     /// The byte 1, and then the mark.
     mark: Vec<u8>,
@@ -31,7 +31,7 @@ pub struct SavedFiles {
     sent: Sent,
 }
 
-impl SavedFiles {
+impl SentFiles {
     /// Other bytes go to a console.
     pub fn new(to: Box<dyn Write>, mark: &str, sent: Sent) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl SavedFiles {
     }
 }
 
-impl Write for SavedFiles {
+impl Write for SentFiles {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut out = vec![];
         for &byte in bytes {
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn parts_are_taken_out() {
         let (console, sent) = (Sent::default(), Sent::default());
-        let mut filter = SavedFiles::new(Box::new(Kept(console.clone())), "mark", sent.clone());
+        let mut filter = SentFiles::new(Box::new(Kept(console.clone())), "mark", sent.clone());
         let all = b"a\x01mark\x05\0\0\0fa\0\x03\0b\x01\x01mar\x01mark\x09\0\0\0\0\0\0\0\0\0\x01ab\x01mark\x02\0\0\0de\x01m";
         // In pieces of all sizes.
         for size in 1..9 {
