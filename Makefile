@@ -83,6 +83,7 @@ firmware:
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-host-root.elf --features host,root && \
 	   scripts/firmware.sh program file-server $(BUILD)/obj/card/file-server && \
 	   scripts/firmware.sh program pipe-server $(BUILD)/obj/card/pipe-server && \
+	   scripts/firmware.sh program terminal-server $(BUILD)/obj/card/terminal-server && \
 	   scripts/firmware.sh build $(BUILD)/obj/card/kernel-symmetric.elf --features symmetric; } || \
 	  [ $$? = 77 -a -z "$${CI:-}" ]
 
@@ -136,7 +137,7 @@ tree: rust pass nxp firmware card extensions
 	@install -m 644 $(BUILD)/obj/nxp/libnxp.a $(BUILD)/obj/nxp/flickcrt.o $(BUILD)/obj/nxp/libflick-{time,files}.a $(LIB)/
 	@install -m 755 $(BUILD)/obj/nxp/libflick-time.so $(LIB)/
 	@rm -rf $(LIB)/card
-	@for file in $(BUILD)/obj/card/{kernel*.elf,file-server,pipe-server}; do if [ -e $$file ]; then install -D -m 644 -t $(LIB)/card $$file; fi; done
+	@for file in $(BUILD)/obj/card/{kernel*.elf,file-server,pipe-server,terminal-server}; do if [ -e $$file ]; then install -D -m 644 -t $(LIB)/card $$file; fi; done
 	@if [ -e $(BUILD)/obj/card/libcard.a ]; then \
 	  mkdir -p $(LIB)/card/include && cp -R firmware/lib/include/. $(LIB)/card/include && \
 	  install -D -m 644 $(HEADERS)/flick/card.h $(LIB)/card/include/flick/card.h && \

@@ -57,11 +57,17 @@ static int64_t wait_for(struct program *program, const uint64_t *arguments) {
     return -EBADF;
   if (!__card_file_waits(file, arguments[1], arguments[2]))
     return 0;
-  if (file->flags & O_NONBLOCK)
-    return -EAGAIN;
+  // Input that no program has asked for does not come.
   if (file->kind == FILE_OF_CONSOLE)
     want_input();
-  return MUST_WAIT;
+  return file->flags & O_NONBLOCK ? -EAGAIN : MUST_WAIT;
+}
+
+// A program that asks whether there is input has asked for it.
+static void look_for_input(const struct program *program, uint64_t number) {
+  const struct file_description *file = number < MOST_FILES ? program->files.open[number] : NULL;
+  if (file && file->kind == FILE_OF_CONSOLE && __card_file_waits(file, false, 0))
+    want_input();
 }
 
 // The paths of a request are copied, since the program can change its window meanwhile.
@@ -118,6 +124,9 @@ int64_t file_server(struct program *program, const struct card_request *request)
     break;
   case FILE_WAIT:
     return wait_for(program, request->arguments);
+  case FILE_READY:
+    look_for_input(program, request->arguments[0]);
+    break;
   }
   if (needs_memory(operation) && !memory_is_left(0))
     return -ENOMEM;

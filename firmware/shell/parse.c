@@ -1,11 +1,13 @@
 /* Command lines: words, quotes, `|`, `<`, `>`, `>>`, `;`, `&` and comments. */
 #include "shell.h"
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
-/* The place of the next word in the pipeline's text. */
+/* The place of the next word in the pipeline's text, and the value of `$?`. */
 struct room {
   char *at, *end;
+  char status[12];
 };
 
 static bool ends_word(char c) { return !c || isspace((unsigned char)c) || strchr("|<>;&", c); }
@@ -22,6 +24,12 @@ static char *word(const char **line, struct room *room) {
   for (; *at && (quote || !ends_word(*at)); at++) {
     if (quote ? *at == quote : *at == '\'' || *at == '"') {
       quote = quote ? 0 : *at;
+      continue;
+    }
+    if (quote != '\'' && at[0] == '$' && at[1] == '?' &&
+        room->at + sizeof room->status < room->end) {
+      room->at += strlen(strcpy(room->at, room->status));
+      at++;
       continue;
     }
     if (*at == '\\' && quote != '\'' && at[1])
@@ -62,9 +70,10 @@ static bool redirection(const char **line, struct pipeline *pipeline, struct roo
   return true;
 }
 
-enum parsed parse(const char **line, struct pipeline *pipeline) {
+enum parsed parse(const char **line, struct pipeline *pipeline, int status) {
   memset(pipeline, 0, sizeof *pipeline);
-  struct room room = {pipeline->text, pipeline->text + MOST_TEXT};
+  struct room room = {pipeline->text, pipeline->text + MOST_TEXT, ""};
+  snprintf(room.status, sizeof room.status, "%d", status);
   struct stage *stage = pipeline->stages;
   for (;;) {
     char *next = word(line, &room);
@@ -111,5 +120,5 @@ enum parsed parse(const char **line, struct pipeline *pipeline) {
     complain(pipeline->count ? "there is no command behind |" : "there is no command");
     return WRONG;
   }
-  return ends ? NOTHING : parse(line, pipeline);
+  return ends ? NOTHING : parse(line, pipeline, status);
 }

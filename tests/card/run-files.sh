@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../scripts/lib.sh"
 . "$here/lib.sh"
 work=$build/test/files
-need kernel-root.elf file-server pipe-server
+need kernel-root.elf file-server pipe-server terminal-server
 rm -rf "$work" && mkdir -p "$work"
 cd "$work"
 source=$here/files
@@ -75,6 +75,35 @@ for option in "" --timed; do
   verdict $? "what file_numbers prints${option:+ with $option}"
 done
 
+# An accelerator of requests, whose pages are files.
+"$flick" card cc -O2 -Wall -Wextra -Werror -o file_pager "$source/file_pager.c"
+verdict $? "file_pager is compiled"
+{ sed '/^root = true/q' "$machine" && sed '1,/^root = true/d' "$here/accelerators/requests.toml"; } >requests.toml
+for option in "" --timed; do
+  # shellcheck disable=SC2086
+  timeout 120 "$flick" machine run --machine ./requests.toml $option --program file_pager --program "$card/file-server" \
+    -- --size 2 --sessions 1 </dev/null >file_pager.out 2>&1
+  verdict $? "file_pager ends${option:+ with $option}"
+  diff "$source/file_pager.expected" file_pager.out
+  verdict $? "what file_pager prints${option:+ with $option}"
+done
+
+# poll, by a program alone, with the tile's servers, and with one of pipes.
+"$flick" card cc -O2 -Wall -Wextra -Werror -o poll_calls "$source/poll_calls.c"
+verdict $? "poll_calls is compiled"
+polls() { # NAME OPTION...
+  echo "a line" | timeout 120 "$flick" machine run --program poll_calls "${@:2}" >poll_calls.out 2>&1
+  verdict $? "poll_calls ends $1"
+  diff "$source/poll_calls.expected" poll_calls.out
+  verdict $? "what poll_calls prints $1"
+}
+polls "alone" -- console
+polls "with servers" --servers
+for option in "" --timed; do
+  # shellcheck disable=SC2086
+  polls "with a server of pipes${option:+ and $option}" --machine "$machine" $option -- pipes --program "$card/pipe-server" -- --sessions 1
+done
+
 # Several chains share the accelerators, which take turns.
 turns() { # COUNT PROGRAM SERVER WORD...: COUNT programs, a server, and its words with the other programs
   for option in "" --timed; do
@@ -96,7 +125,7 @@ for program in file_restart forged_calls; do
   for option in "" --timed; do
     # shellcheck disable=SC2086
     timeout 120 "$flick" machine run --machine "$machine" $option --servers --program $program --file "$card/file-server" \
-      --file "$card/pipe-server" -- 20000 </dev/null >$program.out 2>&1
+      --file "$card/pipe-server" --file "$card/terminal-server" -- 20000 </dev/null >$program.out 2>&1
     verdict $? "$program ends${option:+ with $option}"
     diff "$source/$program.expected" $program.out
     verdict $? "what $program prints${option:+ with $option}"

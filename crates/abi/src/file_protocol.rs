@@ -16,6 +16,9 @@ pub const REQUEST_SIZE: usize = 24;
 /// Bytes of an answer.
 pub const ANSWER_SIZE: usize = 24;
 
+/// `first` of a request for a piece: without one, the answer is an error and not late.
+pub const DOES_NOT_WAIT: u64 = 1;
+
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u64)]
@@ -24,9 +27,9 @@ pub enum Operation {
     Stat = 0,
     /// Sets the position: `first` is an offset, and `second` says from where it counts.
     Seek = 1,
-    /// Access to the next piece to read. A length of 0 is the end.
+    /// Access to the next piece to read. A length of 0 is the end. `first` may be [`DOES_NOT_WAIT`].
     NextIn = 2,
-    /// Access to the next piece to write.
+    /// Access to the next piece to write. `first` may be [`DOES_NOT_WAIT`].
     NextOut = 3,
     /// So many bytes (`first`) of the last piece were used, and no more. Without it all were.
     Commit = 4,

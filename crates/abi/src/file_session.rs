@@ -9,6 +9,8 @@ pub const PAGE_SIZE: u64 = 4096;
 pub const NAME: &[u8] = b"files";
 /// That of a server of pipes.
 pub const PIPES: &[u8] = b"pipes";
+/// That of a server of a terminal.
+pub const TERMINAL: &[u8] = b"terminal";
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +42,16 @@ pub enum Operation {
     Resize,
     /// Of a server of pipes. Answer: numbers and capabilities as of `Open` for the end to read, then for that to write.
     Pipe,
+    /// The number of an open file, and a key. Answer: a number for somebody else, who has the same position.
+    Share,
+    /// A number for somebody else, and its key. Answer: as of `Open`, and [`flags`].
+    Adopt,
+    /// The number of an open file. Answer: what does not wait, [`ready`].
+    Ready,
 }
 
 impl Operation {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 15] = [
         Self::Begin,
         Self::Open,
         Self::Close,
@@ -56,6 +64,9 @@ impl Operation {
         Self::List,
         Self::Resize,
         Self::Pipe,
+        Self::Share,
+        Self::Adopt,
+        Self::Ready,
     ];
 
     /// The operation with this number.
@@ -79,6 +90,18 @@ pub mod flags {
     pub const TRUNCATE: u64 = 16;
     /// What is written goes to its end.
     pub const APPEND: u64 = 32;
+    /// Somebody else has the same position. A client does not say this, it is told.
+    pub const SHARED: u64 = 64;
+}
+
+/// Requests for data that are answered at once.
+pub mod ready {
+    /// To read.
+    pub const READ: u64 = 1;
+    /// To write.
+    pub const WRITE: u64 = 2;
+    /// The other side is gone.
+    pub const GONE: u64 = 4;
 }
 
 /// What a name is of.
@@ -89,6 +112,8 @@ pub mod kind {
     pub const DIRECTORY: u64 = 1;
     /// A pipe.
     pub const PIPE: u64 = 2;
+    /// A terminal.
+    pub const TERMINAL: u64 = 3;
 }
 
 /// Why a server refuses: the numbers are those of Linux.
@@ -103,6 +128,8 @@ pub enum Failure {
     Failed = 5,
     /// No file is open by this number, or not in this way.
     BadFile = 9,
+    /// It would have to wait, and must not.
+    Again = 11,
     /// The server has no place for more.
     NoMemory = 12,
     /// It is in use.
@@ -159,7 +186,7 @@ mod tests {
             assert_eq!(operation as u64, number);
             assert_eq!(Operation::from_number(number), Some(operation));
         }
-        for number in [0, 15, 28, u64::MAX] {
+        for number in [0, 15, 31, u64::MAX] {
             assert_eq!(Operation::from_number(number), None);
         }
     }

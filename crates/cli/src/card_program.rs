@@ -14,6 +14,7 @@ use flick_diagnostics::Code;
 use flick_driver::{Error, FrontEnd, Root};
 use flick_machine::{Files, System};
 
+use crate::card_copy::Copy;
 use crate::card_shell::Shell;
 use crate::console_place::ConsolePlace;
 use crate::machine_command::{read, unreadable};
@@ -34,15 +35,21 @@ pub enum CardCommand {
     },
     /// Start the shell of a machine with accelerators (docs/shell.md)
     Sh(Box<Shell>),
+    /// Copy files between the host and an archive of a card's files
+    ///
+    /// `flick card sh --contents ARCHIVE --save ARCHIVE` takes the card's files from the archive, and
+    /// writes them back. A place in it is `ARCHIVE:/PATH`.
+    Cp(Copy),
 }
 
 impl CardCommand {
-    /// Runs the shell, or becomes the compiler.
+    /// Runs the shell, copies, or becomes the compiler.
     pub fn run(self) -> Result<ExitCode, Error> {
         let (front, args) = match self {
             Self::Cc { args } => (FrontEnd::C, args),
             Self::Cxx { args } => (FrontEnd::Cxx, args),
             Self::Sh(shell) => return shell.run(),
+            Self::Cp(copy) => return copy.run(),
         };
         Err(flick_driver::card_cc(front, &args))
     }

@@ -57,8 +57,14 @@ pub struct Stat {
     run: Run,
 }
 
+/// Takes a console's output, and gives one.
+pub type AroundOutput = Box<dyn FnOnce(Box<dyn Write>) -> Box<dyn Write>>;
+
 #[derive(Args)]
 pub struct Run {
+    /// What is around the console's output.
+    #[arg(skip)]
+    pub around_output: Option<AroundOutput>,
     /// A shipped machine (`flick machine list`) or a machine file (docs/machine-files.md); `virt` has
     /// the memory map of QEMU's machine of that name
     #[arg(long, value_name = "NAME|FILE", default_value = "virt")]
@@ -166,7 +172,7 @@ pub fn run(command: MachineCommand) -> Result<ExitCode, Error> {
 }
 
 /// `report`: a report is printed, and perhaps written to a file.
-pub fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Error> {
+pub fn run_machine(mut run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode, Error> {
     let has_report = report.is_some();
     let description = load(&run.machine, &run.settings)?;
     let mut systems = systems(&run.machine, &description)?;
@@ -268,6 +274,9 @@ pub fn run_machine(run: Run, report: Option<Option<PathBuf>>) -> Result<ExitCode
     if is_card_kernel {
         let functions = FunctionNames::of(&files.firmware);
         place.output = Box::new(KernelLines::new(place.output, functions));
+    }
+    if let Some(around) = run.around_output.take() {
+        place.output = around(place.output);
     }
     let mut console = Terminal::new(run.card.console(place));
     let start = Instant::now();

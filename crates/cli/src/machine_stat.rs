@@ -196,7 +196,7 @@ mod tests {
             elapsed,
             instructions,
             stalls: [elapsed / 2, 0, 0, 0, 0, 0, 0],
-            events: [0, 7, 0, 0, 0, 0, 0, 0, 0],
+            events: [0, 7, 0, 0, 0, 0, 0, 0, 0, 0],
             ..HartCounts::default()
         };
         let part = |begin, elapsed| TimedPart {

@@ -6,6 +6,8 @@
 //! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs` and `machine_history.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
 mod accelerator_report;
+mod card_copy;
+mod card_files;
 mod card_program;
 mod card_shell;
 mod config_command;
@@ -22,6 +24,7 @@ mod machine_stat;
 mod machine_views;
 mod man_pages;
 mod migration_report;
+mod sent_files;
 mod torture;
 
 use std::ffi::{OsStr, OsString};

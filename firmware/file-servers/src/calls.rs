@@ -1,5 +1,6 @@
 //! Kernel calls of the root role, and others that servers make.
 use core::arch::asm;
+use core::sync::atomic::AtomicU32;
 
 use flick_abi::card::{Call, Error, FOR_EVER, NORMAL_PRIORITY, RootCall};
 use flick_files::Failure;
@@ -170,6 +171,31 @@ pub fn archive() -> Result<&'static [u8]> {
 pub fn console_write(text: &[u8]) {
     let arguments = [address(text), text.len() as u64, 0, 0, 0];
     let _: Result<(u64, u64)> = call(Call::ConsoleWrite as u64, arguments);
+}
+
+/// Waits for input of the console. Returns how many bytes.
+pub fn console_read(to: &mut [u8]) -> Result<usize> {
+    let arguments = [
+        to.as_mut_ptr().addr() as u64,
+        to.len() as u64,
+        FOR_EVER,
+        0,
+        0,
+    ];
+    call(Call::ConsoleRead as u64, arguments).map(|(size, _)| size as usize)
+}
+
+/// Waits until somebody wakes those who wait on a word that has this value.
+pub fn wait_on(word: &AtomicU32, value: u32) {
+    let at = core::ptr::from_ref(word).addr() as u64;
+    let arguments = [at, value.into(), FOR_EVER, 0, 0];
+    let _: Result<(u64, u64)> = call(Call::ThreadWaitOn as u64, arguments);
+}
+
+/// Wakes one of these.
+pub fn wake_on(word: &AtomicU32) {
+    let at = core::ptr::from_ref(word).addr() as u64;
+    let _: Result<(u64, u64)> = call(Call::ThreadWakeOn as u64, [at, 1, 0, 0, 0]);
 }
 
 /// Waits for some ticks of the clock.

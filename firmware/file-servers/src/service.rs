@@ -7,7 +7,7 @@ use crate::calls::{self, Capability, Message, WORDS};
 use flick_files::Failure;
 
 /// Sessions at most: as many as the kernel has.
-pub const SESSIONS: usize = 64;
+pub use flick_files::SESSIONS;
 /// The label of the first session. The kernel's messages have 0.
 const FIRST_SESSION: u64 = 1;
 /// The label of the first open file.

@@ -1,5 +1,6 @@
 //! The data of files: each is a list of extents, of which all but the last one are used in full.
 use crate::blocks::{Blocks, Run};
+use crate::shares::{NOBODY, Shares};
 use crate::{BLOCK, EXTENT_BLOCKS, Failure, Memory};
 
 /// Extents of all files.
@@ -11,6 +12,8 @@ pub const NOTHING: u16 = u16::MAX;
 struct Extent {
     run: Run,
     next: u16,
+    /// The session that has taken it.
+    owner: u8,
 }
 
 /// The extents of a file.
@@ -52,7 +55,13 @@ pub struct Range {
 pub struct Extents {
     all: [Extent; MOST_EXTENTS],
     free: u16,
+    free_count: u32,
     pub blocks: Blocks,
+    /// The session that takes extents and blocks now.
+    pub client: u8,
+    /// Extents and blocks of sessions.
+    shares: Shares,
+    block_shares: Shares,
 }
 
 impl Extents {
@@ -61,11 +70,16 @@ impl Extents {
         const FREE: Extent = Extent {
             run: Run { start: 0, count: 0 },
             next: NOTHING,
+            owner: NOBODY,
         };
         Self {
             all: [FREE; MOST_EXTENTS],
             free: NOTHING,
+            free_count: 0,
             blocks: Blocks::new(),
+            client: NOBODY,
+            shares: Shares::new(),
+            block_shares: Shares::new(),
         }
     }
 
@@ -80,7 +94,21 @@ impl Extents {
             };
         }
         self.free = if extents == 0 { NOTHING } else { 0 };
+        self.free_count = extents as u32;
         self.blocks.begin(blocks);
+    }
+
+    /// A session is over: what it has taken is nobody's.
+    pub fn end_session(&mut self, session: u8) {
+        let owners = self.all.iter_mut().map(|extent| &mut extent.owner);
+        self.shares.end(session, owners);
+        self.block_shares.end(session, core::iter::empty());
+    }
+
+    /// Blocks that the client may take, up to as many as an extent has.
+    fn allowed_blocks(&self) -> u32 {
+        let allowed = self.block_shares.allowed(self.client, self.blocks.free());
+        allowed.min(EXTENT_BLOCKS)
     }
 
     /// The extents from one on.
@@ -114,12 +142,15 @@ impl Extents {
         of: &mut Contents,
         memory: &mut impl Memory,
     ) -> Result<Range, Failure> {
-        let last = self.all.get(usize::from(of.last)).map(|last| last.run);
+        let last = self.all.get(usize::from(of.last)).copied();
         let mut grown = 0;
-        if let Some(run) = last {
+        // An extent is of one session.
+        if let Some(Extent { run, owner, .. }) = last.filter(|last| last.owner == self.client) {
             let most = EXTENT_BLOCKS.saturating_sub(run.count);
+            let most = most.min(self.allowed_blocks());
             grown = self.blocks.take_at(run.start + run.count, most, memory)?;
             self.all[usize::from(of.last)].run.count += grown;
+            self.block_shares.take(owner, grown);
             of.blocks += grown;
         }
         if grown == 0 && of.size == of.capacity() {
@@ -133,9 +164,19 @@ impl Extents {
         let place = self.free;
         let next = self.all.get(usize::from(place)).ok_or(Failure::NoSpace)?;
         let next = next.next;
-        let run = self.blocks.take(EXTENT_BLOCKS, memory)?;
+        if self.shares.allowed(self.client, self.free_count) == 0 {
+            return Err(Failure::NoSpace);
+        }
+        let run = self.blocks.take(self.allowed_blocks(), memory)?;
         self.free = next;
-        self.all[usize::from(place)] = Extent { run, next: NOTHING };
+        self.free_count -= 1;
+        self.shares.take(self.client, 1);
+        self.block_shares.take(self.client, run.count);
+        self.all[usize::from(place)] = Extent {
+            run,
+            next: NOTHING,
+            owner: self.client,
+        };
         match self.all.get_mut(usize::from(of.last)) {
             Some(last) => last.next = place,
             None => of.first = place,
@@ -150,9 +191,10 @@ impl Extents {
         of.size = of.size.min(size);
         let wanted = of.size.div_ceil(BLOCK) as u32;
         let (mut kept, mut at, mut last) = (0, of.first, NOTHING);
-        while let Some(&Extent { run, next }) = self.all.get(usize::from(at)) {
+        while let Some(&Extent { run, next, owner }) = self.all.get(usize::from(at)) {
             let keeps = run.count.min(wanted - kept);
             if keeps < run.count {
+                self.block_shares.give_back(owner, run.count - keeps);
                 self.blocks.give_back(Run {
                     start: run.start + keeps,
                     count: run.count - keeps,
@@ -161,6 +203,8 @@ impl Extents {
             kept += keeps;
             if keeps == 0 {
                 self.all[usize::from(at)].next = core::mem::replace(&mut self.free, at);
+                self.free_count += 1;
+                self.shares.give_back(owner, 1);
             } else {
                 self.all[usize::from(at)].run.count = keeps;
                 // All behind it go.
@@ -204,6 +248,12 @@ impl Extents {
         }
         self.cut(of, size);
         Ok(())
+    }
+
+    /// Extents and blocks of a session, for tests.
+    #[cfg(test)]
+    pub fn used(&self, session: u8) -> (u32, u32) {
+        (self.shares.used(session), self.block_shares.used(session))
     }
 
     /// Extents of a file, for tests.

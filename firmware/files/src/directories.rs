@@ -1,5 +1,6 @@
 //! Entries of directories: names of files. Those of a directory are a list, in the order in which they were made.
 use crate::contents::NOTHING;
+use crate::shares::{NOBODY, Shares};
 use crate::{Failure, NAME};
 
 /// Entries of all directories.
@@ -13,6 +14,8 @@ pub struct Entry {
     /// The file.
     pub node: u16,
     next: u16,
+    /// The session that has made it.
+    owner: u8,
 }
 
 impl Entry {
@@ -47,6 +50,10 @@ impl List {
 pub struct Entries {
     all: [Entry; MOST_ENTRIES],
     free: u16,
+    free_count: u32,
+    /// The session that makes names now.
+    pub client: u8,
+    shares: Shares,
 }
 
 /// Is it a name that an entry can have?
@@ -67,10 +74,14 @@ impl Entries {
             length: 0,
             node: 0,
             next: NOTHING,
+            owner: NOBODY,
         };
         Self {
             all: [FREE; MOST_ENTRIES],
             free: NOTHING,
+            free_count: 0,
+            client: NOBODY,
+            shares: Shares::new(),
         }
     }
 
@@ -85,6 +96,13 @@ impl Entries {
             };
         }
         self.free = if count == 0 { NOTHING } else { 0 };
+        self.free_count = count as u32;
+    }
+
+    /// A session is over: its names are nobody's.
+    pub fn end_session(&mut self, session: u8) {
+        let owners = self.all.iter_mut().map(|entry| &mut entry.owner);
+        self.shares.end(session, owners);
     }
 
     fn places(&self, list: &List) -> impl Iterator<Item = (u16, &Entry)> {
@@ -113,8 +131,13 @@ impl Entries {
         let place = self.free;
         let entry = self.all.get_mut(usize::from(place));
         let entry = entry.ok_or(Failure::NoMemory)?;
+        if self.shares.allowed(self.client, self.free_count) == 0 {
+            return Err(Failure::NoMemory);
+        }
         self.free = entry.next;
-        entry.node = node;
+        self.free_count -= 1;
+        self.shares.take(self.client, 1);
+        (entry.node, entry.owner) = (node, self.client);
         self.append(list, place, name);
         Ok(())
     }
@@ -154,7 +177,10 @@ impl Entries {
     /// A name is no more.
     pub fn remove(&mut self, list: &mut List, name: &[u8]) {
         if let Some(place) = self.take_out(list, name) {
-            self.all[usize::from(place)].next = core::mem::replace(&mut self.free, place);
+            self.free_count += 1;
+            let entry = &mut self.all[usize::from(place)];
+            self.shares.give_back(entry.owner, 1);
+            entry.next = core::mem::replace(&mut self.free, place);
         }
     }
 

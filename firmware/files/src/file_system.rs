@@ -4,6 +4,7 @@ use flick_abi::file_session::kind;
 use crate::contents::{Contents, Extents};
 use crate::directories::{Entries, List, check_name};
 use crate::open_files::OpenFiles;
+use crate::shares::{NOBODY, Shares};
 use crate::{Failure, Memory};
 
 /// Files and directories at most.
@@ -32,6 +33,8 @@ pub struct Held {
     pub links: u16,
     /// Clients that have it open.
     pub users: u16,
+    /// The session that has made it.
+    pub owner: u8,
 }
 
 /// How much there may be.
@@ -77,6 +80,10 @@ pub struct About {
 pub struct FileSystem {
     pub(crate) nodes: [Held; MOST_NODES],
     nodes_used: usize,
+    nodes_free: u32,
+    node_shares: Shares,
+    /// The session whose request is executed.
+    client: u8,
     pub(crate) extents: Extents,
     entries: Entries,
     pub(crate) open: OpenFiles,
@@ -95,10 +102,14 @@ impl FileSystem {
             node: Node::Free,
             links: 0,
             users: 0,
+            owner: NOBODY,
         };
         Self {
             nodes: [FREE; MOST_NODES],
             nodes_used: 0,
+            nodes_free: 0,
+            node_shares: Shares::new(),
+            client: NOBODY,
             extents: Extents::new(),
             entries: Entries::new(),
             open: OpenFiles::new(),
@@ -108,13 +119,30 @@ impl FileSystem {
     /// An empty directory, and memory that is 0.
     pub fn begin(&mut self, limits: Limits) {
         self.nodes_used = limits.nodes.min(MOST_NODES);
+        self.nodes_free = self.nodes_used.saturating_sub(1) as u32;
         self.extents.begin(limits.extents, limits.blocks);
         self.entries.begin(limits.entries);
         self.nodes[usize::from(ROOT)] = Held {
             node: Node::Directory(List::EMPTY, ROOT),
             links: 1,
             users: 0,
+            owner: NOBODY,
         };
+    }
+
+    /// Requests of a session follow, and it has what they take. Before, they are of nobody.
+    pub fn serve(&mut self, session: u8) {
+        self.client = session;
+        self.extents.client = session;
+        self.entries.client = session;
+    }
+
+    /// A session is over, and its files are closed: what it has made is nobody's.
+    pub fn end_session(&mut self, session: u8) {
+        let owners = self.nodes.iter_mut().map(|held| &mut held.owner);
+        self.node_shares.end(session, owners);
+        self.extents.end_session(session);
+        self.entries.end_session(session);
     }
 
     pub(crate) fn held(&mut self, node: u16) -> &mut Held {
@@ -190,13 +218,20 @@ impl FileSystem {
         let used = &self.nodes[..self.nodes_used];
         let free = used.iter().position(|held| matches!(held.node, Node::Free));
         let place = free.ok_or(Failure::NoMemory)? as u16;
+        let owner = self.client;
+        if self.node_shares.allowed(owner, self.nodes_free) == 0 {
+            return Err(Failure::NoMemory);
+        }
         *self.held(place) = Held {
             node,
             links: 0,
             users: 0,
+            owner,
         };
         self.name(directory, name, place)
             .inspect_err(|_| self.held(place).node = Node::Free)?;
+        self.nodes_free -= 1;
+        self.node_shares.take(owner, 1);
         Ok(place)
     }
 
@@ -242,6 +277,8 @@ impl FileSystem {
             self.extents.cut(contents, 0);
         }
         held.node = Node::Free;
+        self.nodes_free += 1;
+        self.node_shares.give_back(held.owner, 1);
     }
 
     fn remove(&mut self, directory: u16, name: &[u8], node: u16) -> Result<(), Failure> {

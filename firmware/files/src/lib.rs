@@ -10,6 +10,8 @@ mod directories;
 mod file_system;
 mod open_files;
 mod pipes;
+mod shares;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +20,8 @@ pub use file_system::{About, FileSystem, Limits};
 pub use flick_abi::file_session::Failure;
 pub use open_files::{OPEN_FILES, OPEN_FILES_OF_SESSION, Reply};
 pub use pipes::{ENDS, Late, PIPE_SIZE, PIPES, Pipes, Side};
+pub use shares::{NOBODY, SESSIONS};
+pub use terminal::{INPUT_SIZE, OUTPUT_SIZE, Output, TERMINAL_ENDS, TERMINAL_SIZE, Terminal};
 
 /// Bytes of a block.
 pub const BLOCK: u64 = 4096;

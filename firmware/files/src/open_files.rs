@@ -35,8 +35,11 @@ struct Open {
     session: u8,
     node: u16,
     flags: u64,
-    position: u64,
+    /// The place of its position.
+    position: u8,
     piece: Option<Piece>,
+    /// Who has this key may have it (`None`: it has its client).
+    key: Option<u64>,
     /// The client may reach bytes of the memory, also those of a piece that it has committed.
     shows: bool,
     /// Some of them are not the file's any more.
@@ -49,20 +52,66 @@ impl Open {
     }
 }
 
+/// A position, which open files of several clients may have together.
+#[derive(Clone, Copy, Debug)]
+struct Position {
+    at: u64,
+    /// Open files.
+    users: u8,
+}
+
 /// All of them.
 #[derive(Debug)]
-pub struct OpenFiles([Option<Open>; OPEN_FILES]);
+pub struct OpenFiles {
+    all: [Option<Open>; OPEN_FILES],
+    positions: [Position; OPEN_FILES],
+}
 
 impl OpenFiles {
     /// None.
     pub const fn new() -> Self {
-        Self([None; OPEN_FILES])
+        Self {
+            all: [None; OPEN_FILES],
+            positions: [Position { at: 0, users: 0 }; OPEN_FILES],
+        }
     }
 
     fn get(&mut self, file: u64) -> Result<&mut Open, Failure> {
         let place = usize::try_from(file).ok();
-        let open = place.and_then(|place| self.0.get_mut(place));
+        let open = place.and_then(|place| self.all.get_mut(place));
         open.and_then(Option::as_mut).ok_or(Failure::BadFile)
+    }
+
+    /// The position of an open file.
+    fn position(&mut self, file: u64) -> Result<&mut u64, Failure> {
+        let place = usize::from(self.get(file)?.position);
+        Ok(&mut self.positions[place].at)
+    }
+
+    /// Has a session as many as it may have?
+    fn has_too_many(&self, session: u8) -> bool {
+        let own = self.all.iter().flatten();
+        own.filter(|open| open.session == session).count() >= OPEN_FILES_OF_SESSION
+    }
+
+    /// A place for an open file of a session.
+    fn free(&self, session: u8) -> Result<usize, Failure> {
+        let free = self.all.iter().position(Option::is_none);
+        let free = free.filter(|_| !self.has_too_many(session));
+        free.ok_or(Failure::TooMany)
+    }
+
+    /// One client at a time has a piece at a position that several have.
+    fn check_position_is_free(&mut self, file: u64) -> Result<(), Failure> {
+        let position = self.get(file)?.position;
+        let is_it = |(n, open): (u64, &Option<Open>)| {
+            let open = open.filter(|open| open.position == position && n != file);
+            open.is_some_and(|open| open.piece.is_some())
+        };
+        match (0..).zip(&self.all).any(is_it) {
+            true => Err(Failure::Busy),
+            false => Ok(()),
+        }
     }
 }
 
@@ -92,7 +141,7 @@ impl FileSystem {
 
     /// Nobody has a piece of a file any more, because its blocks go.
     fn take_pieces(&mut self, node: u16) {
-        for open in self.open.0.iter_mut().flatten() {
+        for open in self.open.all.iter_mut().flatten() {
             if open.node == node {
                 open.piece = None;
                 open.hide();
@@ -100,10 +149,18 @@ impl FileSystem {
         }
     }
 
+    /// The session of an open file.
+    ///
+    /// # Errors
+    /// There is no such file.
+    pub fn session_of(&mut self, file: u64) -> Result<u8, Failure> {
+        Ok(self.open.get(file)?.session)
+    }
+
     /// An open file whose client must not reach anything any more. It is asked for behind each request, until there
     /// is none.
     pub fn next_to_hide(&mut self) -> Option<u64> {
-        let mut all = self.open.0.iter_mut();
+        let mut all = self.open.all.iter_mut();
         let is_it = |open: &mut Option<Open>| {
             open.as_mut()
                 .is_some_and(|open| core::mem::take(&mut open.is_to_hide))
@@ -116,11 +173,7 @@ impl FileSystem {
     /// # Errors
     /// It is not there, or no file, or there are too many.
     pub fn open(&mut self, session: u8, path: &[u8], how: u64) -> Result<(u64, u64), Failure> {
-        let own = self.open.0.iter().flatten();
-        let own = own.filter(|open| open.session == session).count();
-        let free = self.open.0.iter().position(Option::is_none);
-        let free = free.filter(|_| own < OPEN_FILES_OF_SESSION);
-        let free = free.ok_or(Failure::TooMany)?;
+        let free = self.open.free(session)?;
         let node = match self.find(path) {
             Ok(_) if how & flags::CREATE != 0 && how & flags::EXCLUSIVE != 0 => {
                 return Err(Failure::Exists);
@@ -134,16 +187,62 @@ impl FileSystem {
             self.cut(node, 0)?;
         }
         self.held(node).users += 1;
-        self.open.0[free] = Some(Open {
+        let mut positions = self.open.positions.iter();
+        // There are as many as open files.
+        let position = positions.position(|position| position.users == 0);
+        let position = position.ok_or(Failure::TooMany)?;
+        self.open.positions[position] = Position { at: 0, users: 1 };
+        self.open.all[free] = Some(Open {
             session,
             node,
             flags: how,
-            position: 0,
+            position: position as u8,
             piece: None,
+            key: None,
             shows: false,
             is_to_hide: false,
         });
         Ok((free as u64, self.contents(node)?.size))
+    }
+
+    /// The same open file for somebody else, with the same position: it is the session's until another one shows
+    /// the key. Returns its number.
+    ///
+    /// # Errors
+    /// The session has no such file, or too many.
+    pub fn share(&mut self, session: u8, file: u64, key: u64) -> Result<u64, Failure> {
+        let open = *self.of_session(session, file)?;
+        let free = self.open.free(session)?;
+        self.held(open.node).users += 1;
+        self.open.positions[usize::from(open.position)].users += 1;
+        self.open.all[free] = Some(Open {
+            piece: None,
+            key: Some(key),
+            shows: false,
+            is_to_hide: false,
+            ..open
+        });
+        Ok(free as u64)
+    }
+
+    /// A shared file is a session's from now on. Returns how it is open.
+    ///
+    /// # Errors
+    /// Nothing is shared by this number and key, or the session has too many.
+    pub fn adopt(&mut self, session: u8, file: u64, key: u64) -> Result<u64, Failure> {
+        if self.open.get(file)?.key != Some(key) {
+            return Err(Failure::BadFile);
+        }
+        if self.open.get(file)?.session != session && self.open.has_too_many(session) {
+            return Err(Failure::TooMany);
+        }
+        let open = self.open.get(file)?;
+        (open.session, open.key) = (session, None);
+        let &mut Open {
+            flags, position, ..
+        } = open;
+        let is_shared = self.open.positions[usize::from(position)].users > 1;
+        Ok(flags | if is_shared { flags::SHARED } else { 0 })
     }
 
     fn cut(&mut self, node: u16, size: u64) -> Result<(), Failure> {
@@ -158,12 +257,18 @@ impl FileSystem {
     /// # Errors
     /// The session has no such file.
     pub fn close(&mut self, session: u8, file: u64) -> Result<(), Failure> {
-        let &mut Open { node, piece, .. } = self.of_session(session, file)?;
+        let &mut Open {
+            node,
+            piece,
+            position,
+            ..
+        } = self.of_session(session, file)?;
+        self.open.positions[usize::from(position)].users -= 1;
         if piece.is_some_and(|piece| piece.usage == Use::Behind) {
             let size = self.contents(node)?.size;
             self.cut(node, size)?;
         }
-        self.open.0[file as usize] = None;
+        self.open.all[file as usize] = None;
         self.held(node).users -= 1;
         self.drop_unused(node);
         Ok(())
@@ -179,7 +284,7 @@ impl FileSystem {
 
     /// A file that a session has open, at a number or behind it. When the session is over, they are closed.
     pub fn any_of(&self, session: u8, from: u64) -> Option<u64> {
-        let all = (0..).zip(&self.open.0).skip(from as usize);
+        let all = (0..).zip(&self.open.all).skip(from as usize);
         let mut own = all.filter(|(_, open)| open.is_some_and(|open| open.session == session));
         own.next().map(|(file, _)| file)
     }
@@ -233,11 +338,13 @@ impl FileSystem {
             return Err(Failure::Invalid);
         }
         open.piece = None;
-        open.position = piece.position + used;
         let node = open.node;
         if piece.usage == Use::Behind {
             // The rest is free from now on.
             open.hide();
+        }
+        *self.open.position(file)? = piece.position + used;
+        if piece.usage == Use::Behind {
             self.contents(node)?.size = piece.position + used;
             self.cut(node, piece.position + used)?;
         }
@@ -261,23 +368,24 @@ impl FileSystem {
             }
             _ => self.settle(file, None)?,
         };
-        let &mut Open { node, position, .. } = self.open.get(file)?;
+        let node = self.open.get(file)?.node;
         match request.operation {
             Operation::Stat => {
                 let about = self.about_node(node);
                 Ok(Reply::Words(about.kind, about.size))
             }
             Operation::Seek => {
+                self.open.check_position_is_free(file)?;
                 let base = match request.second {
                     0 => 0,
-                    1 => position,
+                    1 => *self.open.position(file)?,
                     2 => self.contents(node)?.size,
                     _ => return Err(Failure::Invalid),
                 };
                 let to = base.checked_add_signed(request.first as i64);
                 let to = to.filter(|&to| to <= i64::MAX as u64);
                 let to = to.ok_or(Failure::Invalid)?;
-                self.open.get(file)?.position = to;
+                *self.open.position(file)? = to;
                 Ok(Reply::Words(to, 0))
             }
             Operation::NextIn => self.next_piece(file, rights::READ, memory),
@@ -294,12 +402,9 @@ impl FileSystem {
         rights: u64,
         memory: &mut impl Memory,
     ) -> Result<Reply, Failure> {
-        let &mut Open {
-            node,
-            flags,
-            mut position,
-            ..
-        } = self.open.get(file)?;
+        let &mut Open { node, flags, .. } = self.open.get(file)?;
+        self.open.check_position_is_free(file)?;
+        let mut position = *self.open.position(file)?;
         if rights & !flags != 0 {
             return Err(Failure::BadFile);
         }
@@ -331,8 +436,8 @@ impl FileSystem {
                 });
             }
         };
+        *self.open.position(file)? = position;
         let open = self.open.get(file)?;
-        open.position = position;
         (open.shows, open.is_to_hide) = (true, false);
         open.piece = Some(Piece {
             position,
@@ -352,7 +457,7 @@ impl FileSystem {
             let piece = open.piece.filter(|_| open.node == node);
             piece.is_some_and(|piece| piece.usage == Use::Behind)
         };
-        match self.open.0.iter().flatten().any(writes) {
+        match self.open.all.iter().flatten().any(writes) {
             true => Err(Failure::Exists),
             false => Ok(()),
         }

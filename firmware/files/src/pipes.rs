@@ -1,7 +1,9 @@
 //! Pipes: a ring of memory each, of which readers and writers get pieces in turn. A request that has to wait is
 //! answered late.
-use flick_abi::file_protocol::{Operation, Request};
+use flick_abi::file_protocol::{DOES_NOT_WAIT, Operation, Request};
+use flick_abi::file_session::ready;
 
+use crate::shares::allowed;
 use crate::{Failure, NAME, Reply};
 
 /// Pipes at most.
@@ -69,6 +71,8 @@ struct End {
     /// Bytes of its piece.
     piece: u64,
     is_done: bool,
+    /// Who has this key may have it (`None`: it has its client).
+    key: Option<u64>,
     /// The request that waits, and when it came.
     waiting: Option<(u64, u64)>,
 }
@@ -76,6 +80,8 @@ struct End {
 /// A late answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Late {
+    /// The end.
+    pub end: u64,
     /// What the request was handed in with.
     pub token: u64,
     /// Its answer.
@@ -143,6 +149,9 @@ impl Pipes {
         let free = self.pipes.iter().position(Option::is_none);
         let pipe = known.or(free).ok_or(Failure::NoMemory)? as u8;
         if known.is_none() {
+            if allowed(self.pipes_of(session), self.free_pipes()) == 0 {
+                return Err(Failure::NoMemory);
+            }
             let mut own = [0; NAME];
             own[..name.len()].copy_from_slice(name);
             self.pipes[usize::from(pipe)] = Some(Pipe {
@@ -160,12 +169,32 @@ impl Pipes {
         Ok((opened?, known.is_none()))
     }
 
+    fn free_pipes(&self) -> u32 {
+        self.pipes.iter().filter(|pipe| pipe.is_none()).count() as u32
+    }
+
+    fn ends_of(&self, session: u8) -> impl Iterator<Item = &End> {
+        let ends = self.ends.iter().flatten();
+        ends.filter(move |end| end.session == session)
+    }
+
+    /// Pipes of which a session has an end.
+    fn pipes_of(&self, session: u8) -> u32 {
+        let pipes = self
+            .ends_of(session)
+            .fold(0_u32, |all, end| all | 1 << end.pipe);
+        pipes.count_ones()
+    }
+
     /// Opens an end of a pipe.
     ///
     /// # Errors
-    /// There is no place, or no such pipe.
+    /// There is no place, or the session has its share, or there is no such pipe.
     pub fn open_end(&mut self, session: u8, pipe: u8, side: Side) -> Result<u64, Failure> {
+        let used = self.ends_of(session).count() as u32;
+        let count = self.ends.iter().filter(|end| end.is_none()).count();
         let free = self.ends.iter().position(Option::is_none);
+        let free = free.filter(|_| allowed(used, count as u32) > 0);
         let free = free.ok_or(Failure::TooMany)?;
         let of = self.pipe(pipe)?;
         of.users += 1;
@@ -178,9 +207,70 @@ impl Pipes {
             side,
             piece: 0,
             is_done: false,
+            key: None,
             waiting: None,
         });
         Ok(free as u64)
+    }
+
+    fn of_session(&mut self, session: u8, end: u64) -> Result<&mut End, Failure> {
+        let of = self.end(end)?;
+        match of.session == session {
+            true => Ok(of),
+            false => Err(Failure::BadFile),
+        }
+    }
+
+    /// Another end of the same side for somebody else: it is the session's until another one shows the key. Returns
+    /// its number.
+    ///
+    /// # Errors
+    /// The session has no such end, or there is no place.
+    pub fn share(&mut self, session: u8, end: u64, key: u64) -> Result<u64, Failure> {
+        let &mut End { pipe, side, .. } = self.of_session(session, end)?;
+        let shared = self.open_end(session, pipe, side)?;
+        self.end(shared)?.key = Some(key);
+        Ok(shared)
+    }
+
+    /// A shared end is a session's from now on. Returns its side, and whether the side has other clients.
+    ///
+    /// # Errors
+    /// Nothing is shared by this number and key.
+    pub fn adopt(&mut self, session: u8, end: u64, key: u64) -> Result<(Side, bool), Failure> {
+        let of = self.end(end)?;
+        if of.key != Some(key) {
+            return Err(Failure::BadFile);
+        }
+        (of.session, of.key) = (session, None);
+        let &mut End { pipe, side, .. } = of;
+        Ok((side, self.pipe(pipe)?.side(side).count > 1))
+    }
+
+    /// Which requests of an end would not wait: [`ready`].
+    ///
+    /// # Errors
+    /// The session has no such end.
+    pub fn ready(&mut self, session: u8, end: u64) -> Result<u64, Failure> {
+        let &mut End { pipe, side, .. } = self.of_session(session, end)?;
+        let of = self.pipe(pipe)?;
+        let (others, bit, has_room) = match side {
+            Side::Reads => (of.writes, ready::READ, of.filled() > 0),
+            Side::Writes => (of.reads, ready::WRITE, of.filled() < PIPE_SIZE),
+        };
+        let is_held = of
+            .side(side)
+            .holder
+            .is_some_and(|holder| u64::from(holder) != end);
+        let is_gone = others.has_been && others.count == 0;
+        let is_early = side == Side::Writes && !others.has_been;
+        let waits = !has_room || is_held || is_early;
+        Ok(match (is_gone, waits) {
+            // A writer gets an error, and a reader what is left.
+            (true, _) => bit | ready::GONE,
+            (false, true) => 0,
+            (false, false) => bit,
+        })
     }
 
     /// Closes an end of a session. If a request of it waits, its token is returned: it needs an answer.
@@ -188,10 +278,7 @@ impl Pipes {
     /// # Errors
     /// The session has no such end.
     pub fn close(&mut self, session: u8, end: u64) -> Result<Option<u64>, Failure> {
-        let &mut End { pipe, waiting, .. } = self.end(end)?;
-        if self.end(end)?.session != session {
-            return Err(Failure::BadFile);
-        }
+        let &mut End { pipe, waiting, .. } = self.of_session(session, end)?;
         self.settle(end, Some(0))?;
         self.is_done(end)?;
         self.ends[end as usize] = None;
@@ -313,6 +400,9 @@ impl Pipes {
         match (request.operation, side) {
             (Operation::NextIn, Side::Reads) | (Operation::NextOut, Side::Writes) => {
                 let next = self.next(end)?;
+                if next.is_none() && request.first == DOES_NOT_WAIT {
+                    return Err(Failure::Again);
+                }
                 if next.is_none() {
                     self.count += 1;
                     let count = self.count;
@@ -361,7 +451,7 @@ impl Pipes {
             if let Ok(end) = self.end(end) {
                 end.waiting = None;
             }
-            return Some(Late { token, reply });
+            return Some(Late { end, token, reply });
         }
     }
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "thread.h"
 
@@ -15,6 +16,9 @@ static struct card_word reading;
 static struct {
   _Alignas(CARD_LINE) bool is_literal;
   bool is_ended;
+  // What poll has read.
+  size_t kept_size;
+  char kept[64];
 } input;
 
 // Takes the two bytes out. Returns how many are left.
@@ -36,15 +40,27 @@ static size_t translate(unsigned char *bytes, size_t size) {
   return kept;
 }
 
+// The lock is held. Waits until a time for bytes, of which none may be left, or the end.
+static int64_t fill(void *buffer, size_t size, uint64_t until, size_t *got) {
+  int64_t result = flick_console_read((uintptr_t)buffer, size, until);
+  *got = result > 0 ? translate(buffer, result) : 0;
+  return result;
+}
+
 ssize_t __card_console_read(void *buffer, size_t size) {
   size_t got = 0;
   int64_t result = 0;
   card_lock(&reading.word);
+  if (size && input.kept_size) {
+    got = size < input.kept_size ? size : input.kept_size;
+    memcpy(buffer, input.kept, got);
+    input.kept_size -= got;
+    memmove(input.kept, input.kept + got, input.kept_size);
+  }
   while (size && !got && !input.is_ended) {
-    result = flick_console_read((uintptr_t)buffer, size, FLICK_FOR_EVER);
+    result = fill(buffer, size, FLICK_FOR_EVER, &got);
     if (result <= 0)
       break;
-    got = translate(buffer, result);
   }
   card_unlock(&reading.word);
   if (result < 0) {
@@ -52,6 +68,17 @@ ssize_t __card_console_read(void *buffer, size_t size) {
     return -1;
   }
   return got;
+}
+
+bool __card_console_ready(void) {
+  // A thread that waits gets the bytes.
+  if (!card_try_lock(&reading.word))
+    return false;
+  if (!input.kept_size && !input.is_ended)
+    fill(input.kept, sizeof input.kept, 0, &input.kept_size);
+  bool is_ready = input.kept_size || input.is_ended;
+  card_unlock(&reading.word);
+  return is_ready;
 }
 
 ssize_t __card_console_write(const void *bytes, size_t size) {

@@ -1,5 +1,5 @@
-// The folder in which names without a slash in front are. Each program begins in the root, and the
-// library alone knows where it is.
+// The folder in which names without a slash in front are. A program begins in the root, or where
+// the program was that has started it. The library alone knows where it is.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ const char *__card_full_path(const char *path, char *full, size_t *size) {
   if (*size > PATH_SIZE)
     return NULL;
   *full = 0;
-  if (*path != '/') {
+  if (*path && *path != '/') {
     card_lock(&folder.lock.word);
     strcpy(full, folder.path);
     card_unlock(&folder.lock.word);
@@ -80,6 +80,11 @@ int64_t __card_enter_folder(const char *path) {
     strcpy(folder.path, full);
   card_unlock(&folder.lock.word);
   return result;
+}
+
+void __card_begin_directory(const char *path, size_t size) {
+  if (size < PATH_SIZE && size > 1)
+    memcpy(folder.path, path, size);
 }
 
 char *getcwd(char *buffer, size_t size) {

@@ -136,6 +136,15 @@ bool __card_file_waits(const struct file_description *file, bool writes, size_t 
   return file->kind == FILE_OF_PIPE && pipe->readers && sizeof pipe->bytes - pipe->count < wanted;
 }
 
+int64_t __card_file_ready(const struct file_description *file) {
+  const struct file_pipe *pipe = file->pipe;
+  bool reads = may_read(file->flags) && !__card_file_waits(file, false, 0);
+  bool writes = may_write(file->flags) && !__card_file_waits(file, true, 1);
+  bool is_gone = file->kind == FILE_OF_PIPE && !(reads ? pipe->writers : pipe->readers);
+  return (reads ? FLICK_FILES_READY_READ : 0) | (writes ? FLICK_FILES_READY_WRITE : 0) |
+         (is_gone ? FLICK_FILES_READY_GONE : 0);
+}
+
 size_t __card_fill_pipe(struct file_pipe *pipe, const char *bytes, size_t size) {
   size_t done = 0;
   for (; done < size && pipe->count < sizeof pipe->bytes; done++)
@@ -353,6 +362,8 @@ static int64_t execute_open(struct file_table *table, uint32_t operation, const 
     return resize(file, arguments[1]);
   case FILE_ABOUT_OPEN:
     return about_open(file, out);
+  case FILE_READY:
+    return __card_file_ready(file);
   case FILE_DUPLICATE:
     return duplicate(table, number, arguments[1]);
   case FILE_FLAGS:

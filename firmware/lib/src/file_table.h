@@ -47,3 +47,5 @@ void __card_close_file(struct file_table *table, unsigned number);
 size_t __card_fill_pipe(struct file_pipe *pipe, const char *bytes, size_t size);
 // Would a read, or a write of so many bytes, have to wait?
 bool __card_file_waits(const struct file_description *file, bool writes, size_t size);
+// Neither: bits of FLICK_FILES_READY_READ and kin.
+int64_t __card_file_ready(const struct file_description *file);

@@ -12,10 +12,10 @@
 #include "file_table.h"
 #include "files.h"
 #include "server_call.h"
+#include "server_numbers.h"
 
 // A program that names no files, and runs alone, is linked without these.
 #pragma weak __card_file_execute
-#pragma weak __card_server_file
 
 // The numbers of files that are the console, as bits. Its bytes go to the kernel at once: a wait
 // for input is under no lock, and a line of output is in one piece.
@@ -24,7 +24,9 @@
 static struct {
   _Alignas(CARD_LINE) uint64_t input;
   uint64_t output;
-} console_files = {1, 6};
+  // Reads do not wait.
+  uint64_t impatient;
+} console_files = {1, 6, 0};
 
 static struct {
   _Alignas(CARD_LINE) struct file_table table;
@@ -49,10 +51,13 @@ static bool is_one_of(const uint64_t *bits, int number) {
          __atomic_load_n(bits, __ATOMIC_RELAXED) >> number & 1;
 }
 
+bool __card_is_console_input(int number) { return is_one_of(&console_files.input, number); }
+
 // A number is the same as another from now on, or none of the console if that is negative.
 void __card_note_file(int number, int same) {
-  for (int n = 0; n < 2; n++) {
-    uint64_t *bits = n ? &console_files.output : &console_files.input;
+  uint64_t *all[] = {&console_files.input, &console_files.output, &console_files.impatient};
+  for (int n = 0; n < 3; n++) {
+    uint64_t *bits = all[n];
     if (is_one_of(bits, same))
       __atomic_fetch_or(bits, 1ul << number, __ATOMIC_RELAXED);
     else
@@ -73,6 +78,8 @@ static int64_t console_alone(uint32_t operation, uint64_t number, char *out) {
   switch (operation) {
   case FILE_CLOSE:
     return 0;
+  case FILE_READY:
+    return FLICK_FILES_READY_WRITE;
   case FILE_SEEK:
     return -ESPIPE;
   case FILE_ABOUT_OPEN:
@@ -82,7 +89,7 @@ static int64_t console_alone(uint32_t operation, uint64_t number, char *out) {
 }
 
 static bool is_of_server(uint32_t operation, const uint64_t *arguments, const char *path) {
-  if (!__card_server_file || operation == FILE_PIPE)
+  if (operation == FILE_PIPE)
     return false;
   return operation_has_path(operation) ? __card_is_server_path(path)
                                        : __card_is_server_number(arguments[0]);
@@ -113,7 +120,10 @@ int close(int number) {
   return card_result(result);
 }
 
+// Files of other servers wait there, or must not.
 static int64_t wait_for(int number, bool writes, size_t size) {
+  if (__card_is_server_number(number))
+    return -EAGAIN;
   struct card_request request = {.operation = FILE_WAIT, .arguments = {number, writes, size}};
   struct card_reply reply;
   return __card_server_call(&request, &reply);
@@ -187,8 +197,11 @@ static ssize_t write_all(write_piece *piece, int number, const char *buffer, siz
 }
 
 ssize_t read(int number, void *buffer, size_t size) {
-  if (is_one_of(&console_files.input, number))
+  if (is_one_of(&console_files.input, number)) {
+    if (is_one_of(&console_files.impatient, number) && !__card_console_ready())
+      return card_result(-EAGAIN);
     return __card_console_read(buffer, size);
+  }
   return read_all(read_here, number, buffer, size, 0);
 }
 
@@ -250,11 +263,20 @@ int fcntl(int number, int command, ...) {
   va_start(values, command);
   int value = va_arg(values, int);
   va_end(values);
+  if (command == F_SETFL && __card_is_console_input(number)) {
+    if (value & O_NONBLOCK)
+      __atomic_fetch_or(&console_files.impatient, 1ul << number, __ATOMIC_RELAXED);
+    else
+      __atomic_fetch_and(&console_files.impatient, ~(1ul << number), __ATOMIC_RELAXED);
+  }
   return card_result(CALL(FILE_FLAGS, NO_BYTES, number, command, value));
 }
 
-// A pipe is between programs: nobody would wake a thread of this one.
+// Accelerators reach a pipe of the server of pipes. Without this server, a pipe is between
+// programs: nobody would wake a thread of this one.
 int pipe(int numbers[2]) {
+  if (!__card_server_pipe(numbers))
+    return 0;
   int64_t made = card_has_servers() ? CALL(FILE_PIPE, NO_BYTES, 0) : -ENOSYS;
   if (made < 0)
     return card_result(made);

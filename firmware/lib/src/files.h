@@ -21,6 +21,9 @@ int64_t __card_file_call(uint32_t operation, const uint64_t *arguments, struct f
 // A number is the same as another from now on, or none of the console if that is negative.
 void __card_note_file(int number, int same);
 
+// The number is of the console's input, which this program reads itself.
+bool __card_is_console_input(int number);
+
 #define CALL(operation, bytes, ...) __card_file_call(operation, (uint64_t[3]){__VA_ARGS__}, bytes)
 #define NO_BYTES ((struct file_bytes){0})
 
@@ -62,13 +65,15 @@ static inline bool __card_is_server_number(uint64_t number) {
          __atomic_load_n(&__card_server_numbers, __ATOMIC_RELAXED) >> number & 1;
 }
 
-// Opens what posix_spawn has said in the environment.
-#define SPAWNED_FILES "FLICK_SPAWNED_FILES"
+// What posix_spawn says in the environment: the directory, and files of servers.
+#define SPAWNED_FILES "FLICK_SPAWNED_FILES="
 void __card_open_spawned_files(const char *text);
-// The path and the flags by which such a number was opened, and NULL: it is none.
-const char *__card_server_path(int number, int *flags);
+void __card_begin_directory(const char *path, size_t size);
 
-// What executes them, if the program is linked with it. Results are as of __card_file_call.
+// What executes names of files of servers, if the program is linked with it. Results are as of
+// __card_file_call.
+int64_t __card_server_path(uint32_t operation, const uint64_t *arguments, struct file_bytes bytes);
+// And what executes them if they are open.
 int64_t __card_server_file(uint32_t operation, const uint64_t *arguments, struct file_bytes bytes);
 void __card_end_server_files(void);
 

@@ -18,7 +18,7 @@ int64_t (*const __card_execute_files)(struct file_table *, uint32_t, const uint6
 
 // And with files of servers.
 int64_t (*const __card_execute_server_files)(uint32_t, const uint64_t *,
-                                             struct file_bytes) = __card_server_file;
+                                             struct file_bytes) = __card_server_path;
 
 // 0 if the name is one. `full` is for one in the current folder.
 static int path_bytes(const char *path, char *full, struct file_bytes *bytes) {

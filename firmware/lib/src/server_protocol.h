@@ -37,6 +37,8 @@ enum card_operation {
   FILE_COMMIT,
   // A wait until a pipe or the console is not empty, or has room.
   FILE_WAIT,
+  // What would not wait: bits of FLICK_FILES_READY_READ and kin.
+  FILE_READY,
   NAME_REGISTER,
   NAME_LOOK_UP,
   NAME_REMOVE,

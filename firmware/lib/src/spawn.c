@@ -6,25 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "files.h"
 #include "server_call.h"
+#include "spawn.h"
 #include "thread.h"
-
-struct __posix_spawn_file_actions {
-  uint32_t count, room;
-  struct {
-    struct card_spawn_action action;
-    char *path;
-  } all[];
-};
 
 // Nothing that attributes say exists here, so that there are none to keep.
 struct __posix_spawnattr {
   short flags;
 };
-
-#define MOST_ACTIONS 64
 
 int posix_spawn_file_actions_init(posix_spawn_file_actions_t *actions) {
   posix_spawn_file_actions_t made = calloc(1, sizeof *made + MOST_ACTIONS * sizeof made->all[0]);
@@ -45,9 +37,7 @@ static int add(posix_spawn_file_actions_t actions, uint32_t kind, int file, int 
     return EBADF;
   if (actions->count == MOST_ACTIONS)
     return ENOMEM;
-  char full[PATH_SIZE];
-  size_t size;
-  char *copy = (path = __card_full_path(path, full, &size)) ? strdup(path) : NULL;
+  char *copy = strdup(path);
   if (!copy)
     return ENOMEM;
   actions->all[actions->count].path = copy;
@@ -117,83 +107,119 @@ static bool put_texts(struct writer *writer, char *const *texts, uint32_t *count
   return true;
 }
 
-#pragma weak __card_server_path
-
-// Files of servers are the child's to open: a number, flags and a path of each are in its
-// environment.
-static const char *path_of_server(const struct card_spawn_action *action, const char *path,
-                                  int *flags) {
-  *flags = action->value;
-  if (action->kind == SPAWN_OPEN)
-    return __card_is_server_path(path) ? path : NULL;
-  if (action->kind != SPAWN_DUPLICATE || !__card_server_path)
-    return NULL;
-  return __card_server_path(action->file, flags);
-}
-
-static bool put_server_files(struct writer *writer, posix_spawn_file_actions_t actions,
-                             uint32_t *count) {
-  char *begin = writer->at;
-  bool has_some = false, fits = true;
-  for (uint32_t n = 0; actions && n < actions->count && fits; n++) {
-    int flags;
-    const struct card_spawn_action *action = &actions->all[n].action;
-    const char *path = path_of_server(action, actions->all[n].path, &flags);
-    if (!path)
-      continue;
-    int number = action->kind == SPAWN_OPEN ? action->file : action->value;
-    size_t room = writer->end - writer->at;
-    int size = snprintf(writer->at, room, "%s%d %d %s\n", has_some ? "" : SPAWNED_FILES "=", number,
-                        flags, path);
-    fits = (size_t)size < room;
-    writer->at += fits ? size : 0;
-    has_some = true;
+// Files of servers, and the directory, are in the environment.
+static bool put_gifts(struct writer *writer, const struct card_gifts *gifts, uint32_t *count) {
+  char directory[PATH_SIZE];
+  bool has_directory = getcwd(directory, sizeof directory) && directory[1];
+  if (!gifts->count && !has_directory)
+    return true;
+  size_t room = writer->end - writer->at, size = 0;
+  size += snprintf(writer->at, room, SPAWNED_FILES "%s%s", has_directory ? directory : "",
+                   has_directory ? "\n" : "");
+  for (uint32_t n = 0; n < gifts->count && size < room; n++) {
+    const struct card_gift *gift = &gifts->all[n];
+    size += snprintf(writer->at + size, room - size, "%lx %lx %lx %s\n", (long)gift->low,
+                     (long)gift->number, (long)gift->key, gift->server->name);
   }
-  // A zero behind them.
-  writer->at += has_some && fits;
-  *count += has_some;
-  return fits && (!has_some || begin < writer->at);
+  ++*count;
+  return size < room && place(writer, size + 1);
 }
 
-static bool write_spawn(const char *path, posix_spawn_file_actions_t actions, char *const argv[],
-                        char *const envp[]) {
+// What a program is started with.
+struct start {
+  const char *path;
+  const struct __posix_spawn_file_actions *actions;
+  bool is_done[MOST_ACTIONS];
+  char *const *arguments, *const *environment;
+  struct card_gifts gifts;
+};
+
+static bool write_spawn(const struct start *start) {
   struct writer writer = {__card_window, __card_window + WINDOW_SIZE};
   struct card_spawn spawn = {0};
   struct card_spawn *at = place(&writer, sizeof spawn);
-  int flags;
-  for (uint32_t n = 0; actions && n < actions->count; n++) {
-    if (path_of_server(&actions->all[n].action, actions->all[n].path, &flags))
+  uint32_t count = start->actions ? start->actions->count : 0;
+  for (uint32_t n = 0; n < count; n++) {
+    if (start->is_done[n])
       continue;
     *(struct card_spawn_action *)place(&writer, sizeof(struct card_spawn_action)) =
-        actions->all[n].action;
+        start->actions->all[n].action;
     spawn.actions++;
   }
   const char *texts = writer.at;
-  bool fits = put_text(&writer, path);
-  for (uint32_t n = 0; actions && n < actions->count; n++)
-    if (!path_of_server(&actions->all[n].action, actions->all[n].path, &flags))
-      fits = fits && put_text(&writer, actions->all[n].path);
-  fits = fits && put_texts(&writer, argv, &spawn.arguments) &&
-         put_texts(&writer, envp, &spawn.environment) &&
-         put_server_files(&writer, actions, &spawn.environment);
+  bool fits = put_text(&writer, start->path);
+  for (uint32_t n = 0; n < count; n++) {
+    char full[PATH_SIZE];
+    if (start->is_done[n])
+      continue;
+    const char *path = __card_full_path(start->actions->all[n].path, full);
+    fits = fits && path && put_text(&writer, path);
+  }
+  fits = fits && put_texts(&writer, start->arguments, &spawn.arguments) &&
+         put_texts(&writer, start->environment, &spawn.environment) &&
+         put_gifts(&writer, &start->gifts, &spawn.environment);
   spawn.size = writer.at - texts;
   *at = spawn;
   return fits;
+}
+
+static int64_t ask_for(const struct start *start) {
+  struct card_request request = {.operation = PROCESS_SPAWN};
+  struct card_reply reply;
+  card_lock(&__card_window_lock.word);
+  int64_t result = write_spawn(start) ? __card_server_call(&request, &reply) : -E2BIG;
+  card_unlock(&__card_window_lock.word);
+  return result;
+}
+
+// Copies a file. Returns 0 or an error.
+static int copy_file(const char *from, const char *to) {
+  int in = open(from, O_RDONLY), out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL, 0);
+  char *part = malloc(WINDOW_SIZE);
+  ssize_t size = out < 0 || !part ? -1 : 0;
+  while (size >= 0 && (size = read(in, part, WINDOW_SIZE)) > 0)
+    if (write(out, part, size) != size)
+      size = -1;
+  int error = size < 0 ? errno : 0;
+  free(part);
+  if (in >= 0)
+    close(in);
+  if (out >= 0)
+    close(out);
+  return error;
+}
+
+// The tile's servers load programs of their own files. One of another server is one of these for
+// the moment.
+static int64_t start_copy(struct start *start) {
+  static uint32_t count;
+  char copy[64];
+  uint64_t parent;
+  snprintf(copy, sizeof copy, "/.program-%lx-%x", (long)flick_process_self(&parent),
+           (unsigned)__atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+  int64_t result = -copy_file(start->path, copy);
+  start->path = copy;
+  if (!result)
+    result = ask_for(start);
+  unlink(copy);
+  return result;
 }
 
 static int spawn(pid_t *process, const char *path, const posix_spawn_file_actions_t *actions,
                  char *const argv[], char *const envp[]) {
   if (!card_has_servers())
     return ENOSYS;
-  struct card_request request = {.operation = PROCESS_SPAWN};
-  struct card_reply reply;
-  card_lock(&__card_window_lock.word);
-  int64_t result = write_spawn(path, actions ? *actions : NULL, argv, envp)
-                       ? __card_server_call(&request, &reply)
-                       : -E2BIG;
-  card_unlock(&__card_window_lock.word);
-  if (result < 0)
+  struct start start = {
+      .path = path, .actions = actions ? *actions : NULL, .arguments = argv, .environment = envp};
+  int error = __card_give_files(&start.gifts, start.actions, start.is_done);
+  if (error)
+    return error;
+  int64_t result = __card_is_server_path(path) ? start_copy(&start) : ask_for(&start);
+  if (result < 0) {
+    __card_take_back(&start.gifts);
     return -result;
+  }
+  __card_keep_gifts(&start.gifts, result);
   if (process)
     *process = result;
   return 0;
@@ -210,12 +236,13 @@ int posix_spawn(pid_t *restrict process, const char *restrict path,
   return path ? spawn(process, path, actions, argv, envp) : ENAMETOOLONG;
 }
 
-// All programs are in one folder.
+// All programs without a path are in the root.
 int posix_spawnp(pid_t *restrict process, const char *restrict name,
                  const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *restrict attributes, char *const argv[],
                  char *const envp[]) {
-  (void)attributes;
+  if (strchr(name, '/'))
+    return posix_spawn(process, name, actions, attributes, argv, envp);
   return spawn(process, name, actions, argv, envp);
 }
 
@@ -228,6 +255,8 @@ pid_t waitpid(pid_t process, int *status, int options) {
     errno = -ended;
     return -1;
   }
+  if (ended)
+    __card_end_gifts(ended);
   if (ended && status)
     *status = reply.values[0];
   return ended;

@@ -2,16 +2,13 @@
 // constructors.
 #include <flick/card.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "files.h"
 #include "server_call.h"
 #include "streams.h"
 #include "thread.h"
-
-// A program without files of servers is linked without them.
-#pragma weak __card_end_server_files
-#pragma weak __card_open_spawned_files
 
 struct flick_program_start flick_program;
 
@@ -38,6 +35,20 @@ static char *split(char *text, char **to, size_t count) {
   return text;
 }
 
+// Takes a variable out of the environment. NULL: it is not there.
+static const char *take(char **variables, const char *name) {
+  size_t size = strlen(name);
+  for (; *variables; variables++) {
+    if (strncmp(*variables, name, size))
+      continue;
+    const char *value = *variables + size;
+    for (; *variables; variables++)
+      variables[0] = variables[1];
+    return value;
+  }
+  return NULL;
+}
+
 __attribute__((noreturn)) void __card_start(const struct flick_program_start *start) {
   flick_program = *start;
   __card_first_thread();
@@ -55,16 +66,15 @@ __attribute__((noreturn)) void __card_start(const struct flick_program_start *st
   split(behind, envp, variables);
   if (variables)
     environ = envp;
-  const char *opened = spawned ? getenv(SPAWNED_FILES) : NULL;
-  if (opened && __card_open_spawned_files)
+  const char *opened = take(envp, SPAWNED_FILES);
+  if (opened)
     __card_open_spawned_files(opened);
   __libc_init_array();
   exit(main(argc, argv, environ));
 }
 
 void _exit(int status) {
-  if (__card_end_server_files)
-    __card_end_server_files();
+  __card_end_server_files();
   flick_process_end(0, status & 0xff);
   for (;;)
     flick_thread_yield();

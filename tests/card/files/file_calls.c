@@ -241,8 +241,14 @@ static void limits(struct flick_files *files) {
     size += sizeof piece;
   expect(errno, ENOSPC, "the last write");
   expect(size > 1 << 20 && size <= 2 << 20, 1, "what there was room for");
+  // It leaves some to others.
+  struct flick_file other;
+  expect(flick_file_open(files + 1, &other, "/y", O_WRONLY | O_CREAT), 0, "open");
+  expect(flick_file_write(&other, piece, sizeof piece), sizeof piece, "a write of another one");
+  expect(flick_file_close(&other), 0, "close");
   expect(flick_file_close(all), 0, "close");
   expect(flick_files_unlink(files, "/x"), 0, "unlink");
+  expect(flick_files_unlink(files + 1, "/y"), 0, "unlink");
 }
 
 // A view shows what a piece is, and nothing beside it.
@@ -280,7 +286,7 @@ static void forged(struct flick_files *files) {
     for (int word = 0; word < 15; word++)
       words[word] = below(3) ? below(40) : below(UINT64_MAX) << below(64);
     // Not its end, which would be right.
-    words[0] = is_file ? below(9) : below(4) ? 16 + below(13) : words[0];
+    words[0] = is_file ? below(9) : below(4) ? 16 + below(16) : words[0];
     if (!is_file && words[0] == FLICK_FILES_CLOSE)
       words[1] |= 64;
     flick_tile_store(files[1].page, 0, (uintptr_t)"/f/../forged\0/", 16);

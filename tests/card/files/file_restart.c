@@ -93,6 +93,18 @@ int main(void) {
     fails(close(out), EOWNERDEAD, "a close of what is gone");
     fails(close(end), EOWNERDEAD, "a close of what is gone");
   }
+  // A terminal, by two servers.
+  for (int n = 0; n < 2; n++) {
+    server = start("terminal-server");
+    int out = open("/srv/terminal", O_WRONLY);
+    expect(write(out, n ? "by the second\n" : "by the first \n", 14), 14, "write");
+    expect(isatty(out), 1, "isatty");
+    fails(lseek(out, 0, SEEK_SET), ESPIPE, "lseek");
+    fails(open("/srv/terminal", O_RDWR), EINVAL, "a terminal for both");
+    stop(server);
+    fails(write(out, "x", 1), EOWNERDEAD, "a write to what is gone");
+    fails(close(out), EOWNERDEAD, "a close of what is gone");
+  }
   printf("checks that fail: %d\n", wrong);
   return wrong != 0;
 }

@@ -23,6 +23,11 @@ int main() {
   std::string line;
   std::getline(std::ifstream("place/two.txt"), line);
   std::cout << line << '\n' << fs::path("place/two.txt").stem() << '\n';
+  fs::path before = fs::current_path();
+  fs::current_path("place/deep/..");
+  std::cout << fs::current_path().filename() << fs::exists("../place/two.txt") << fs::exists("place")
+            << '\n';
+  fs::current_path(before);
   std::error_code error;
   std::cout << fs::remove("place", error) << ' ' << (error == std::errc::directory_not_empty) << ' '
             << fs::remove_all("place") << fs::exists("place") << '\n';

@@ -2,7 +2,7 @@
 use core::fmt::{self, Write};
 
 use crate::accelerator::{self, Input, Status};
-use crate::file_protocol::Operation;
+use crate::file_protocol::{DOES_NOT_WAIT, Operation};
 use crate::file_session::{self, Failure};
 use crate::service;
 
@@ -110,6 +110,7 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("FILE_COMMIT", Operation::Commit as u64),
         ("FILE_NEXT_INOUT", Operation::NextInOut as u64),
         ("FILE_END", Operation::End as u64),
+        ("FILE_DOES_NOT_WAIT", DOES_NOT_WAIT),
         ("SERVICE_OPEN", service::OPEN),
         ("SERVICE_CLOSE", service::CLOSE),
         ("NO_SLOT", service::NO_SLOT),
@@ -132,12 +133,20 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("FILES_LIST", file_session::Operation::List as u64),
         ("FILES_RESIZE", file_session::Operation::Resize as u64),
         ("FILES_PIPE", file_session::Operation::Pipe as u64),
+        ("FILES_SHARE", file_session::Operation::Share as u64),
+        ("FILES_ADOPT", file_session::Operation::Adopt as u64),
+        ("FILES_READY", file_session::Operation::Ready as u64),
+        ("FILES_READY_READ", file_session::ready::READ),
+        ("FILES_READY_WRITE", file_session::ready::WRITE),
+        ("FILES_READY_GONE", file_session::ready::GONE),
         ("FILES_KIND_DIRECTORY", file_session::kind::DIRECTORY),
         ("FILES_KIND_PIPE", file_session::kind::PIPE),
+        ("FILES_KIND_TERMINAL", file_session::kind::TERMINAL),
         ("FILES_CREATE", file_session::flags::CREATE),
         ("FILES_EXCLUSIVE", file_session::flags::EXCLUSIVE),
         ("FILES_TRUNCATE", file_session::flags::TRUNCATE),
         ("FILES_APPEND", file_session::flags::APPEND),
+        ("FILES_SHARED", file_session::flags::SHARED),
     ] {
         writeln!(out, "#define FLICK_{name} {value}u")?;
     }

@@ -5,7 +5,7 @@
 use core::cell::UnsafeCell;
 
 use flick_abi::card::ProgramStart;
-use flick_abi::file_session::{NAME, Operation, PAGE_SIZE, kind};
+use flick_abi::file_session::{NAME, Operation, PAGE_SIZE, kind, ready};
 use flick_file_servers::calls::{self, Capability, Message, failure_of};
 use flick_file_servers::data::{Data, PATH, Pages};
 use flick_file_servers::options::{Options, text};
@@ -63,6 +63,7 @@ impl Server {
             let _: Result<Answer, Failure> = self.close(session, file);
             from = file;
         }
+        self.files.end_session(session);
         self.pages.end(session);
     }
 
@@ -80,6 +81,8 @@ impl Server {
 
     fn of_file(&mut self, file: u64, message: &Message) -> Result<Answer, Failure> {
         let request = message.request().ok_or(Failure::NoOperation)?;
+        let session = self.files.session_of(file)?;
+        self.files.serve(session);
         match self.files.request(file, &request, &mut self.data)? {
             Reply::Words(first, second) => answer([first, second]),
             Reply::Piece { length: 0, .. } => answer([0, 0]),
@@ -114,6 +117,7 @@ impl Server {
             _ => self.pages.paths(session, &mut bytes, sizes)?,
         };
         let files = &mut self.files;
+        files.serve(session);
         match operation {
             Operation::Begin => answer([self.pages.give(session, right)?]),
             Operation::Open => self.open((session, right), path, a),
@@ -132,6 +136,16 @@ impl Server {
                 files.resize(session, a, b, &mut self.data)?;
                 answer([])
             }
+            Operation::Share => answer([files.share(session, a, b)?]),
+            Operation::Adopt => {
+                let flags = files.adopt(session, a, b)?;
+                self.give((session, right), a, flags)
+            }
+            // Files do not wait.
+            Operation::Ready => match files.any_of(session, a) {
+                Some(file) if file == a => answer([ready::READ | ready::WRITE]),
+                _ => Err(Failure::BadFile),
+            },
             Operation::Pipe => Err(Failure::NoOperation),
         }
     }
@@ -143,8 +157,18 @@ impl Server {
         flags: u64,
     ) -> Result<Answer, Failure> {
         let (file, _) = self.files.open(session, path, flags)?;
+        self.give((session, right), file, flags)
+    }
+
+    /// Gives a client what it reaches an open file by.
+    fn give(
+        &mut self,
+        (session, right): (u8, Capability),
+        file: u64,
+        flags: u64,
+    ) -> Result<Answer, Failure> {
         match self.give_file(file, right) {
-            Ok([sender, view]) => answer([file, sender, view, kind::FILE]),
+            Ok([sender, view]) => answer([file, sender, view, kind::FILE, flags]),
             Err(error) => {
                 self.close(session, file)?;
                 Err(failure_of(error))

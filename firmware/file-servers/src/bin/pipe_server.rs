@@ -1,237 +1,126 @@
 //! The pipe server (`docs/files.md`): `pipe-server [--name NAME] [--sessions N]`.
-//!
-//! Requests that wait keep their slots of a gate. So ends of pipes have gates of their own, each with a thread, and
-//! more slots than ends. Names come to the service's gate, where no request waits.
 #![no_std]
 #![no_main]
 
-use core::cell::UnsafeCell;
-
-use flick_abi::card::{ProgramStart, rights};
-use flick_abi::file_session::{Operation, PIPES as NAME, flags, kind};
-use flick_file_servers::calls::{self, Capability, Message, failure_of};
-use flick_file_servers::data::{Data, PATH, Pages};
+use flick_abi::card::ProgramStart;
+use flick_abi::file_protocol::Request;
+use flick_abi::file_session::{Operation, PIPES as NAME, kind};
+use flick_file_servers::calls::{Capability, Message};
+use flick_file_servers::data::{PATH, Pages};
+use flick_file_servers::ends::{self, ENDS_OF_GATE, Ends, Stacks, Table, side_of};
 use flick_file_servers::lock::Lock;
 use flick_file_servers::options::{Options, text};
 use flick_file_servers::program::{Start, fail};
-use flick_file_servers::service::{Answer, Event, Sender, Service, answer, answer_at};
-use flick_files::{ENDS, Failure, Memory, PIPE_SIZE, PIPES, Pipes, Reply, Side};
+use flick_file_servers::service::{Answer, Service, answer};
+use flick_files::{ENDS, Failure, Late, Memory, PIPE_SIZE, PIPES, Pipes, Reply, Side};
 
-/// Ends of a gate, which has 16 slots.
-const ENDS_OF_GATE: usize = 11;
-const GATES: usize = ENDS.div_ceil(ENDS_OF_GATE);
-/// Bytes of a thread's stack.
-const STACK: usize = 16 << 10;
-
-/// What the client of an end has: the server's own capabilities, from which they are derived.
-#[derive(Clone, Copy)]
-struct Given {
-    sender: Capability,
-    view: Capability,
-}
-
-/// What all threads use.
-struct State {
+struct Own {
     pipes: Pipes,
-    given: [Option<Given>; ENDS],
-    gates: [Capability; GATES],
-    data: Data,
     /// Pipes whose memory has been another one's.
     is_dirty: [bool; PIPES],
 }
 
-static STATE: Lock<State> = Lock::new(State {
-    pipes: Pipes::new(),
-    given: [None; ENDS],
-    gates: [0; GATES],
-    data: Data(0),
-    is_dirty: [false; PIPES],
-});
+impl Table for Own {
+    const KIND: u64 = kind::PIPE;
+    const SIZE: u64 = PIPES as u64 * PIPE_SIZE;
+    const GATES: usize = ENDS.div_ceil(ENDS_OF_GATE);
+    const HIDES: bool = false;
 
-#[repr(align(16))]
-struct Stacks(UnsafeCell<[[u8; STACK]; GATES]>);
-
-// SAFETY: each thread has one of them.
-unsafe impl Sync for Stacks {}
-
-static STACKS: Stacks = Stacks(UnsafeCell::new([[0; STACK]; GATES]));
-
-const fn gate_of(end: u64) -> usize {
-    end as usize / ENDS_OF_GATE
-}
-
-fn answer_of(reply: Reply) -> Result<Answer, Failure> {
-    match reply {
-        Reply::Words(first, second) => answer([first, second]),
-        Reply::Piece { offset, length, .. } => answer([offset, length]),
-    }
-}
-
-impl State {
-    fn of_end(&mut self, message: &Message) {
-        let end = message.file();
-        let gate = gate_of(end);
-        let token = (gate as u64) << 8 | message.slot;
-        let request = message.request().ok_or(Failure::NoOperation);
-        match request.and_then(|request| self.pipes.request(end, &request, token)) {
-            // It waits.
-            Ok(None) => {}
-            Ok(Some(reply)) => answer_at(self.gates[gate], message.slot, answer_of(reply)),
-            Err(failure) => answer_at(self.gates[gate], message.slot, Err(failure)),
-        }
-        self.answer_late();
+    fn memory_of(&mut self, end: u64) -> Result<(u64, u64), Failure> {
+        let pipe = self.pipes.pipe_of(end)?;
+        Ok((u64::from(pipe) * PIPE_SIZE, PIPE_SIZE))
     }
 
-    fn answer_late(&mut self) {
-        while let Some(late) = self.pipes.next_late() {
-            self.finish(late.token, late.reply.and_then(answer_of));
-        }
-    }
-
-    fn finish(&self, token: u64, done: Result<Answer, Failure>) {
-        answer_at(self.gates[(token >> 8) as usize], token & 0xff, done);
-    }
-
-    /// Opens an end for the client of a session.
-    fn open(
+    fn request(
         &mut self,
-        (session, right): (u8, Capability),
-        name: &[u8],
-        side: Side,
-    ) -> Result<[u64; 3], Failure> {
-        let (end, is_new) = self.pipes.open(session, name, side)?;
-        let pipe = usize::from(self.pipes.pipe_of(end)?);
-        if is_new && core::mem::replace(&mut self.is_dirty[pipe], true) {
-            self.data.clear(pipe as u64 * PIPE_SIZE, PIPE_SIZE)?;
-        }
-        self.give_end((session, right), end, side)
-    }
-
-    fn give_end(
-        &mut self,
-        (session, right): (u8, Capability),
         end: u64,
-        side: Side,
-    ) -> Result<[u64; 3], Failure> {
-        let given = self.give(right, end, side);
-        if given.is_err() {
-            self.close(session, end)?;
-        }
-        let [sender, view] = given.map_err(failure_of)?;
-        // Others may have waited for it.
-        self.answer_late();
-        Ok([end, sender, view])
+        request: &Request,
+        token: u64,
+    ) -> Result<Option<Reply>, Failure> {
+        self.pipes.request(end, request, token)
     }
 
-    fn give(&mut self, right: Capability, end: u64, side: Side) -> calls::Result<[u64; 2]> {
-        let pipe = self.pipes.pipe_of(end).unwrap_or_default();
-        let sender = Service::sender_of_file(self.gates[gate_of(end)], end)?;
-        let view = calls::view_create(self.data.0).inspect_err(|_| calls::revoke(sender))?;
-        self.given[end as usize] = Some(Given { sender, view });
-        let rights = match side {
-            Side::Reads => rights::READ,
-            Side::Writes => rights::WRITE,
-        };
-        calls::view_set(view, (u64::from(pipe) * PIPE_SIZE, PIPE_SIZE), rights)?;
-        Ok([
-            calls::session_give(right, sender)?,
-            calls::session_give(right, view)?,
-        ])
+    fn next_late(&mut self) -> Option<Late> {
+        self.pipes.next_late()
     }
 
-    fn close(&mut self, session: u8, end: u64) -> Result<Answer, Failure> {
-        if self.pipes.any_of(session, end) != Some(end) {
-            return Err(Failure::BadFile);
-        }
-        if let Some(given) = self.given[end as usize].take() {
-            calls::revoke(given.sender);
-            calls::revoke(given.view);
-        }
-        if let Some(token) = self.pipes.close(session, end)? {
-            self.finish(token, Err(Failure::BadFile));
-        }
-        self.answer_late();
-        answer([])
+    fn close(&mut self, session: u8, end: u64) -> Result<Option<u64>, Failure> {
+        self.pipes.close(session, end)
+    }
+
+    fn any_of(&self, session: u8, from: u64) -> Option<u64> {
+        self.pipes.any_of(session, from)
+    }
+
+    fn share(&mut self, session: u8, end: u64, key: u64) -> Result<u64, Failure> {
+        self.pipes.share(session, end, key)
+    }
+
+    fn adopt(&mut self, session: u8, end: u64, key: u64) -> Result<(Side, bool), Failure> {
+        self.pipes.adopt(session, end, key)
+    }
+
+    fn ready(&mut self, session: u8, end: u64) -> Result<u64, Failure> {
+        self.pipes.ready(session, end)
     }
 }
 
-/// Serves the ends of a gate.
+static STATE: Lock<Ends<Own>> = Lock::new(Ends::new(Own {
+    pipes: Pipes::new(),
+    is_dirty: [false; PIPES],
+}));
+
+static STACKS: Stacks = Stacks::new();
+
 extern "C" fn serve_gate(gate: u64) -> ! {
-    let own = STATE.with(|state| state.gates[gate as usize]);
-    loop {
-        match calls::gate_receive(own) {
-            Ok(message) => STATE.with(|state| state.of_end(&message)),
-            Err(error) => fail(format_args!("pipe-server: no request: {}", error.c_name())),
-        }
+    ends::serve_gate(&STATE, gate)
+}
+
+/// Opens an end for the client of a session.
+fn open(
+    state: &mut Ends<Own>,
+    (session, right): (u8, Capability),
+    name: &[u8],
+    side: Side,
+) -> Result<[u64; 3], Failure> {
+    let (end, is_new) = state.table.pipes.open(session, name, side)?;
+    let pipe = usize::from(state.table.pipes.pipe_of(end)?);
+    if is_new && core::mem::replace(&mut state.table.is_dirty[pipe], true) {
+        state.data.clear(pipe as u64 * PIPE_SIZE, PIPE_SIZE)?;
     }
+    state.give_end((session, right), end, side)
 }
 
 fn of_session(
-    (session, right): (u8, Capability),
-    pages: &mut Pages,
+    client: (u8, Capability),
+    pages: &Pages,
     message: &Message,
 ) -> Result<Answer, Failure> {
     let [number, a, b, ..] = message.words;
     match Operation::from_number(number).ok_or(Failure::NoOperation)? {
-        Operation::Begin => answer([pages.give(session, right)?]),
-        Operation::Close => STATE.with(|state| state.close(session, a)),
         Operation::Open => {
             let mut bytes = [0; 2 * PATH as usize];
-            let (name, _) = pages.paths(session, &mut bytes, (b, 0))?;
-            let side = match a & (flags::READ | flags::WRITE) {
-                flags::READ => Side::Reads,
-                flags::WRITE => Side::Writes,
-                _ => return Err(Failure::Invalid),
-            };
+            let (name, _) = pages.paths(client.0, &mut bytes, (b, 0))?;
+            let side = side_of(a)?;
             if name.is_empty() {
                 return Err(Failure::NotFound);
             }
-            let opened = STATE.with(|state| state.open((session, right), name, side));
-            let [end, sender, view] = opened?;
+            let [end, sender, view] = STATE.with(|state| open(state, client, name, side))?;
             answer([end, sender, view, kind::PIPE])
         }
         Operation::Pipe => STATE.with(|state| {
-            let [reader, requests, data] = state.open((session, right), b"", Side::Reads)?;
-            let pipe = state.pipes.pipe_of(reader)?;
-            let writer = state.pipes.open_end(session, pipe, Side::Writes);
-            let given = writer.and_then(|end| state.give_end((session, right), end, Side::Writes));
+            let [reader, requests, data] = open(state, client, b"", Side::Reads)?;
+            let pipe = state.table.pipes.pipe_of(reader)?;
+            let writer = state.table.pipes.open_end(client.0, pipe, Side::Writes);
+            let given = writer.and_then(|end| state.give_end(client, end, Side::Writes));
             let Ok([writer, sender, view]) = given else {
-                state.close(session, reader)?;
+                state.close(client.0, reader)?;
                 return Err(given.err().unwrap_or(Failure::NoMemory));
             };
             answer([reader, requests, data, writer, sender, view])
         }),
         _ => Err(Failure::NoOperation),
     }
-}
-
-fn end_session(session: u8, pages: &mut Pages) {
-    STATE.with(|state| {
-        let mut from = 0;
-        while let Some(end) = state.pipes.any_of(session, from) {
-            let _: Result<Answer, Failure> = state.close(session, end);
-            from = end;
-        }
-    });
-    pages.end(session);
-}
-
-fn begin(pages: &mut Pages) -> calls::Result<()> {
-    pages.begin()?;
-    let memory = calls::tile_memory(PIPES as u64 * PIPE_SIZE)?;
-    STATE.with(|state| {
-        state.data = Data(memory);
-        for gate in &mut state.gates {
-            *gate = calls::gate_create()?;
-        }
-        Ok(())
-    })?;
-    for gate in 0..GATES {
-        let end = STACKS.0.get().addr() + (gate + 1) * STACK;
-        let entry = serve_gate as extern "C" fn(u64) -> !;
-        calls::thread_create((entry as *const ()).addr() as u64, gate as u64, end as u64)?;
-    }
-    Ok(())
 }
 
 #[unsafe(no_mangle)]
@@ -246,7 +135,8 @@ extern "C" fn server_start(record: *const ProgramStart) -> ! {
     };
     let options = options.read(start);
     let (mut service, mut pages) = (Service::new(), Pages::new());
-    let begun = begin(&mut pages);
+    let begun = pages.begin();
+    let begun = begun.and_then(|()| ends::begin(&STATE, &STACKS, serve_gate));
     let ticks = start.frequency() / 1000;
     if let Err(error) = begun.and_then(|()| service.begin(options.name, ticks)) {
         let name = text(options.name);
@@ -255,24 +145,10 @@ extern "C" fn server_start(record: *const ProgramStart) -> ! {
             error.c_name()
         ));
     }
-    loop {
-        match service.next_event() {
-            Ok(Event::Request(Sender::Session(session), message)) => {
-                let right = service.session(session);
-                let done =
-                    right.and_then(|right| of_session((session, right), &mut pages, &message));
-                service.finish(&message, done);
-            }
-            Ok(Event::Request(Sender::File(_), message)) => {
-                service.finish(&message, Err(Failure::BadFile));
-            }
-            Ok(Event::Ended(session)) => {
-                end_session(session, &mut pages);
-                if options.sessions > 0 && service.is_done(options.sessions) {
-                    calls::end(0);
-                }
-            }
-            Err(error) => fail(format_args!("pipe-server: no message: {}", error.c_name())),
-        }
-    }
+    ends::serve_names(
+        &STATE,
+        (&mut service, &mut pages),
+        options.sessions,
+        of_session,
+    )
 }

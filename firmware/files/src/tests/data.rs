@@ -332,3 +332,61 @@ fn next_piece(
     }
     model.open[n].piece = (length > 0).then_some((reply.unwrap(), bytes, is_behind));
 }
+
+#[test]
+fn clients_share_a_position() {
+    let (mut files, mut ram) = files(SMALL);
+    let how = flags::READ | flags::WRITE | flags::CREATE;
+    let (file, _) = files.open(0, b"/f", how).unwrap();
+    files.resize(0, file, 3 * BLOCK, &mut ram).unwrap();
+    let shared = files.share(0, file, 77).unwrap();
+    // The key, and one client alone.
+    assert_eq!(files.adopt(1, shared, 76), Err(Failure::BadFile));
+    assert_eq!(files.adopt(1, file, 77), Err(Failure::BadFile));
+    assert_eq!(files.adopt(1, shared, 77), Ok(how | flags::SHARED));
+    assert_eq!(files.adopt(1, shared, 77), Err(Failure::BadFile));
+    assert_eq!(files.close(0, shared), Err(Failure::BadFile));
+    let mut ask = |file, operation, first, second| {
+        let request = Request {
+            operation,
+            first,
+            second,
+        };
+        files.request(file, &request, &mut ram)
+    };
+    assert!(ask(file, Operation::NextIn, 0, 0).is_ok());
+    // One of them has a piece at a time.
+    for operation in [Operation::NextIn, Operation::NextOut, Operation::Seek] {
+        assert_eq!(ask(shared, operation, 0, 0), Err(Failure::Busy));
+    }
+    assert_eq!(
+        ask(file, Operation::Commit, 100, 0),
+        Ok(Reply::Words(0, 100))
+    );
+    assert_eq!(ask(shared, Operation::Seek, 0, 1), Ok(Reply::Words(100, 0)));
+    assert_eq!(ask(shared, Operation::Seek, 5, 0), Ok(Reply::Words(5, 0)));
+    assert_eq!(ask(file, Operation::Seek, 1, 1), Ok(Reply::Words(6, 0)));
+    // The position stays with the last of them.
+    files.close(0, file).unwrap();
+    files.open(0, b"/f", how).unwrap();
+    let request = Request {
+        operation: Operation::Seek,
+        first: 0,
+        second: 1,
+    };
+    let position = files.request(shared, &request, &mut ram);
+    assert_eq!(position, Ok(Reply::Words(6, 0)));
+    // A session has no more by sharing.
+    let more = core::iter::from_fn(|| files.share(1, shared, 0).ok()).count();
+    assert_eq!(more, OPEN_FILES_OF_SESSION - 1);
+    let own = files.share(0, file, 1).unwrap();
+    assert_eq!(files.adopt(1, own, 1), Err(Failure::TooMany));
+    assert_eq!(files.adopt(2, own, 1), Ok(how | flags::SHARED));
+    // Who gave it away has it no more.
+    files.open(2, b"/g", how).unwrap();
+    let (alone, _) = files.open(0, b"/g", how).unwrap();
+    let shared = files.share(0, alone, 9).unwrap();
+    files.close(0, alone).unwrap();
+    assert_eq!(files.adopt(2, shared, 9), Ok(how));
+    check_blocks(&files, SMALL);
+}

@@ -40,7 +40,9 @@ fn requests_of_all_kinds_leave_files_whole() {
         let session = random.below(3) as u8;
         let (first, second) = (word(&mut random), word(&mut random));
         let (one, other) = (path(&mut random), path(&mut random));
-        match random.below(16) {
+        match random.below(18) {
+            16 => drop(files.share(session, first % 64, second % 4)),
+            17 => drop(files.adopt(session, first % 64, second % 4)),
             0 => drop(files.open(session, &one, first)),
             1 => drop(files.close(session, first)),
             2 => drop(files.resize(session, first % 64, second, &mut ram)),
@@ -74,7 +76,10 @@ fn requests_of_all_kinds_leave_pipes_whole() {
         let session = random.below(3) as u8;
         let end = word(&mut random) % 40;
         let side = [Side::Reads, Side::Writes][random.below(2) as usize];
-        match random.below(8) {
+        match random.below(10) {
+            8 => drop(pipes.share(session, end, token % 4)),
+            9 => drop(pipes.adopt(session, end, token % 4)),
+            7 => drop(pipes.ready(session, end)),
             0 => drop(pipes.open(session, &path(&mut random), side)),
             1 => drop(pipes.close(session, end)),
             2 => drop(pipes.open_end(session, end as u8, side)),
@@ -88,8 +93,8 @@ fn requests_of_all_kinds_leave_pipes_whole() {
         }
     }
     // Each place is free again.
-    for _ in 0..crate::PIPES {
-        pipes.open(0, b"", Side::Reads).unwrap();
+    for session in 0..crate::PIPES as u8 {
+        pipes.open(session, b"", Side::Reads).unwrap();
     }
 }
 

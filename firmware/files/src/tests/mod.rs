@@ -3,6 +3,8 @@ mod data;
 mod hostile;
 mod names;
 mod pipes;
+mod shares;
+mod terminal;
 
 use std::process::Command;
 

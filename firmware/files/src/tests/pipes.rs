@@ -1,8 +1,9 @@
 //! Random readers and writers of a pipe: what goes in comes out, in this order and once.
-use flick_abi::file_protocol::{Operation, Request};
+use flick_abi::file_protocol::{DOES_NOT_WAIT, Operation, Request};
+use flick_abi::file_session::ready;
 
 use super::Random;
-use crate::{Failure, PIPE_SIZE, Pipes, Reply, Side};
+use crate::{ENDS, Failure, PIPE_SIZE, PIPES, Pipes, Reply, Side};
 
 struct Client {
     end: u64,
@@ -229,7 +230,7 @@ fn ends_that_go_are_told_to_the_other_side() {
     while pipes.open(1, b"", Side::Reads).is_ok() {
         count += 1;
     }
-    assert_eq!(count, crate::PIPES - 3);
+    assert_eq!(count, PIPES * 3 / 4 - 3);
     assert_eq!(
         pipes.open(1, &[b'x'; 60], Side::Reads),
         Err(Failure::NameTooLong)
@@ -297,4 +298,81 @@ fn a_writer_waits_for_room() {
         Ok(Some(Reply::Words(0, 10)))
     );
     assert_eq!(pipes.request(writer, &commit, 2), Err(Failure::Invalid));
+}
+
+#[test]
+fn an_end_is_shared() {
+    let mut pipes = Pipes::new();
+    let (reader, _) = pipes.open(0, b"", Side::Reads).unwrap();
+    let pipe = pipes.pipe_of(reader).unwrap();
+    let writer = pipes.open_end(0, pipe, Side::Writes).unwrap();
+    let shared = pipes.share(0, writer, 5).unwrap();
+    pipes.close(0, writer).unwrap();
+    // Nobody has adopted it yet, and there is no end all the same.
+    let request = Request::new(Operation::NextIn);
+    assert_eq!(pipes.request(reader, &request, 1), Ok(None));
+    assert_eq!(pipes.adopt(1, shared, 4), Err(Failure::BadFile));
+    assert_eq!(pipes.adopt(1, shared, 5), Ok((Side::Writes, false)));
+    assert_eq!(pipes.adopt(2, shared, 5), Err(Failure::BadFile));
+    assert!(pipes.next_late().is_none());
+    pipes.close(1, shared).unwrap();
+    assert_eq!(pipes.next_late().map(|late| late.token), Some(1));
+}
+
+#[test]
+fn an_end_says_what_does_not_wait() {
+    let mut pipes = Pipes::new();
+    let (writer, _) = pipes.open(0, b"/p", Side::Writes).unwrap();
+    let next = |operation| Request {
+        first: DOES_NOT_WAIT,
+        ..Request::new(operation)
+    };
+    assert_eq!(pipes.ready(1, writer), Err(Failure::BadFile));
+    // It waits for a reader.
+    assert_eq!(pipes.ready(0, writer), Ok(0));
+    let refused = pipes.request(writer, &next(Operation::NextOut), 1);
+    assert_eq!(refused, Err(Failure::Again));
+    let (reader, _) = pipes.open(0, b"/p", Side::Reads).unwrap();
+    assert_eq!(pipes.ready(0, writer), Ok(ready::WRITE));
+    assert_eq!(pipes.ready(0, reader), Ok(0));
+    let refused = pipes.request(reader, &next(Operation::NextIn), 2);
+    assert_eq!(refused, Err(Failure::Again));
+    assert!(pipes.request(writer, &next(Operation::NextOut), 3).is_ok());
+    let commit = Request {
+        first: 10,
+        ..Request::new(Operation::Commit)
+    };
+    pipes.request(writer, &commit, 4).unwrap();
+    assert_eq!(pipes.ready(0, reader), Ok(ready::READ));
+    // Another reader has a piece.
+    let (other, _) = pipes.open(0, b"/p", Side::Reads).unwrap();
+    assert!(pipes.request(other, &next(Operation::NextIn), 5).is_ok());
+    assert_eq!(pipes.ready(0, reader), Ok(0));
+    pipes.close(0, other).unwrap();
+    pipes.close(0, writer).unwrap();
+    assert_eq!(pipes.ready(0, reader), Ok(ready::READ | ready::GONE));
+    assert_eq!(pipes.ready(0, writer), Err(Failure::BadFile));
+    assert!(pipes.next_late().is_none());
+}
+
+#[test]
+fn a_client_leaves_pipes_to_others() {
+    let mut pipes = Pipes::new();
+    let fill = |pipes: &mut Pipes, session: u8| {
+        let all = core::iter::from_fn(|| pipes.open(session, b"", Side::Reads).ok());
+        all.count()
+    };
+    assert_eq!(fill(&mut pipes, 0), PIPES * 3 / 4);
+    assert_eq!(fill(&mut pipes, 1), 3);
+    assert_eq!(fill(&mut pipes, 2), 1);
+    // Ends of a pipe that is there.
+    let (end, _) = Pipes::new().open(0, b"p", Side::Reads).unwrap();
+    let mut pipes = Pipes::new();
+    assert_eq!(pipes.open(0, b"p", Side::Reads), Ok((end, true)));
+    let more = |pipes: &mut Pipes, session: u8| {
+        let all = core::iter::from_fn(|| pipes.open_end(session, 0, Side::Writes).ok());
+        all.count()
+    };
+    assert_eq!(more(&mut pipes, 0), ENDS * 3 / 4 - 1);
+    assert!(more(&mut pipes, 1) > 3 && more(&mut pipes, 2) > 0);
 }

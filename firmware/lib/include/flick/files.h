@@ -15,7 +15,7 @@ struct flick_files {
   uint64_t session, page;
 };
 
-/* Opens a session with a server, and waits until there is one. */
+/* Opens a session with a server, and waits until there is one; 0: only if there is one now. */
 int flick_files_connect(struct flick_files *files, const char *server, uint64_t until);
 /* The session is over, and its files are closed. */
 int flick_files_disconnect(struct flick_files *files);
@@ -40,6 +40,15 @@ int flick_files_pipe(struct flick_files *files, struct flick_file ends[2]);
 ssize_t flick_file_read(struct flick_file *file, void *buffer, size_t size);
 ssize_t flick_file_write(struct flick_file *file, const void *buffer, size_t size);
 off_t flick_file_seek(struct flick_file *file, off_t offset, int whence);
+/* Somebody else gets the same open file, with the same position: who knows the number and the key.
+   The session has it until then. */
+int flick_file_share(struct flick_file *file, uint64_t key, uint64_t *number);
+int flick_file_adopt(struct flick_files *files, struct flick_file *file, uint64_t number,
+                     uint64_t key);
+/* What a read and a write would not wait for: FLICK_FILES_READY_READ and kin. */
+int flick_file_ready(struct flick_file *file);
+/* Reads and writes of pipes that would wait fail with EAGAIN, or wait again. */
+void flick_file_set_waits(struct flick_file *file, int waits);
 /* Others see what was written. */
 int flick_file_commit(struct flick_file *file);
 int flick_file_resize(struct flick_file *file, off_t size);

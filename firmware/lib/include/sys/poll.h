@@ -1,0 +1,3 @@
+/* As <poll.h>. */
+#pragma once
+#include <poll.h>
