@@ -66,7 +66,8 @@ static int follow(struct plan *plan, const struct card_spawn_action *action, con
       return -1;
     }
   } else if (action->kind == SPAWN_OPEN) {
-    const char *from = __card_full_path(path, full);
+    size_t size;
+    const char *from = __card_full_path(path, full, &size);
     if (from && __card_is_server_path(from)) {
       int number = open_for(plan, from, action->value);
       if (number < 0)

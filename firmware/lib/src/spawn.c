@@ -152,7 +152,8 @@ static bool write_spawn(const struct start *start) {
     char full[PATH_SIZE];
     if (start->is_done[n])
       continue;
-    const char *path = __card_full_path(start->actions->all[n].path, full);
+    size_t size;
+    const char *path = __card_full_path(start->actions->all[n].path, full, &size);
     fits = fits && path && put_text(&writer, path);
   }
   fits = fits && put_texts(&writer, start->arguments, &spawn.arguments) &&
