@@ -25,8 +25,8 @@ int main() {
   std::cout << line << '\n' << fs::path("place/two.txt").stem() << '\n';
   fs::path before = fs::current_path();
   fs::current_path("place/deep/..");
-  std::cout << fs::current_path().filename() << fs::exists("../place/two.txt") << fs::exists("place")
-            << '\n';
+  std::cout << fs::current_path().filename() << fs::exists("../place/two.txt")
+            << fs::exists("place") << '\n';
   fs::current_path(before);
   std::error_code error;
   std::cout << fs::remove("place", error) << ' ' << (error == std::errc::directory_not_empty) << ' '

@@ -11,7 +11,9 @@ use super::core_tiles::{EndpointUse, PROCESSES};
 use super::forwarding::{Outcome, Requester};
 use super::gates::SLOTS;
 use super::{Memory, Object};
-use crate::dtu::{KERNEL, LOG2_REQUEST, LONGEST, MOST_TILES, Message, Payload, REMOTE, Unit, next_activity};
+use crate::dtu::{
+    KERNEL, LOG2_REQUEST, LONGEST, MOST_TILES, Message, Payload, REMOTE, Unit, next_activity,
+};
 use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 use flick_abi::card::remote_call::FROM_ROOT;
@@ -369,7 +371,8 @@ impl Kernel {
                 answer_label: label,
                 label: sender.label,
             };
-            let left = self.leave_request((activity_there, sender.endpoint), &from, &payload[..words]);
+            let left =
+                self.leave_request((activity_there, sender.endpoint), &from, &payload[..words]);
             return left.for_caller().map(|()| Ended(answer::VALUES, [0; 2]));
         }
         let small = u64::from(own) | u64::from(answered) << 8 | u64::from(activity) << 16;
