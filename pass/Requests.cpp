@@ -75,6 +75,18 @@ bool mapArrays(Request &R) {
   return true;
 }
 
+/// Has each array a size?
+bool saysSizes(Function &F) {
+  for (auto A = F.arg_begin(); A != F.arg_end(); ++A) {
+    if (!A->getType()->isPointerTy() || A->getDereferenceableBytes())
+      continue;
+    auto Next = std::next(A);
+    if (Next == F.arg_end() || !Next->getType()->isIntegerTy())
+      return false;
+  }
+  return true;
+}
+
 /// The function's own body as another function.
 Function *moveBody(Function &F) {
   Function *Body = Function::Create(F.getFunctionType(), GlobalValue::InternalLinkage,
@@ -153,6 +165,13 @@ RequestsMade makeRequests(Module &M) {
     else if (R.Accelerator != Text)
       Good = refuse(R, "it has two marks, for " + R.Accelerator + " and " + Text, "keep one");
   });
+  // Clang says no sizes of arrays of a declaration. It stays one: the unit with the body has the request.
+  bool HasLeft = false;
+  for (auto At = All.begin(); At != All.end();) {
+    bool IsLeft = At->first->isDeclaration() && !saysSizes(*At->first);
+    HasLeft |= IsLeft;
+    At = IsLeft ? All.erase(At) : std::next(At);
+  }
   for (auto &[F, R] : All) {
     if (R.Accelerator.empty() || R.Accelerator.size() > 32)
       Good = refuse(R, "the name of its accelerator has no byte, or more than 32",
@@ -164,7 +183,7 @@ RequestsMade makeRequests(Module &M) {
     return RequestsMade::Failed;
   for (auto &[F, R] : All)
     makeBody(R);
-  return All.empty() ? RequestsMade::None : RequestsMade::Some;
+  return All.empty() && !HasLeft ? RequestsMade::None : RequestsMade::Some;
 }
 
 } // namespace flick

@@ -44,6 +44,10 @@ static char *word(const char **line, struct room *room) {
     complain("a quote has no end: %c", quote);
     return NULL;
   }
+  if (room->at >= room->end) {
+    complain("a line is too long");
+    return NULL;
+  }
   *room->at++ = 0;
   *line = at;
   return start;

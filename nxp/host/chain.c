@@ -276,6 +276,13 @@ static int keep(struct running *running, uint64_t size) {
   pthread_mutex_lock(&running->lock);
   while (waiting(running) > MOST_WAITING && !running->is_over)
     pthread_cond_wait(&running->has_room, &running->lock);
+  /* What the program has taken makes room when it is more than what it has not. */
+  size_t left = waiting(running);
+  if (running->out.at > left) {
+    memmove(running->out.bytes, running->out.bytes + running->out.at, left);
+    running->out.at = 0;
+    running->out.end = left;
+  }
   size_t end = running->out.end + size;
   if (end > running->out.room) {
     size_t room = 2 * end + PIECE;
@@ -411,6 +418,9 @@ static int finish(struct running *running) {
       wait_for_program(running, false, -1);
     else if (flick_activity_wait(running->activities[last], LOOK, &fault) != FLICK_STATUS_ENDED ||
              running->chain.to.is_on_card) {
+      /* Who has closed the number wants no output. */
+      if (!running->chain.to.is_on_card && wait_for_program(running, false, 0))
+        stop(running, 0);
       if (look(running, &times))
         return -1;
     } else {

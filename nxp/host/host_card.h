@@ -76,6 +76,8 @@ struct served {
   /* The program's end: its number, and its file. */
   int number;
   uint64_t file;
+  /* The program reads and does not write: what it does not read is not missed. */
+  bool reads;
   bool is_done;
   /* flick_close waits for it. */
   bool is_awaited;

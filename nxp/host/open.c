@@ -96,6 +96,12 @@ static int read_stages(struct chain *chain, char *text, int flags) {
       if (connect_place(&chain->from, chain->path, text, O_RDONLY))
         return -1;
     } else if (is_last) {
+      /* In front of what makes the file, or cuts it. */
+      chain->to.is_on_card = true;
+      bool is_wrong = check_flags(chain, flags);
+      chain->to.is_on_card = false;
+      if (is_wrong)
+        return -1;
       if (connect_place(&chain->to, chain->path, text,
                         O_WRONLY | O_CREAT | (flags & O_APPEND ? O_APPEND : O_TRUNC)))
         return -1;

@@ -92,10 +92,9 @@ static bool have_common_bytes(const struct array *arrays, uint64_t count) {
   return false;
 }
 
-/* An activity of an accelerator of requests with this name. All may be in use for a while.
+/* An activity of an accelerator of requests with this name, which may have its turns on any of them.
    FLICK_ON_BODY: there is none. */
 static int find_accelerator(struct request *request) {
-  bool is_used = false;
   for (uint64_t from = 0;;) {
     uint64_t endpoints, blocks;
     int64_t tile =
@@ -106,24 +105,18 @@ static int find_accelerator(struct request *request) {
     }
     if (tile < 0 && tile != -FLICK_ENOENT)
       return fails(request, "its tile", tile);
-    if (tile < 0 && !is_used) {
+    if (tile < 0) {
       why(ENOENT, "the card has no accelerator of requests %s", request->name);
       return FLICK_ON_BODY;
-    }
-    if (tile < 0) {
-      from = 0;
-      usleep(500);
-      continue;
     }
     from = tile + 1;
     if (flick_tile_block(tile, &blocks) >= 0)
       continue;
     request->activity = flick_activity_create(tile);
-    if (request->activity >= 0)
-      return 0;
-    if (request->activity != -FLICK_EBUSY)
+    if (request->activity < 0)
       return fails(request, "its activity", request->activity);
-    is_used = true;
+    flick_activity_move(request->activity, 1);
+    return 0;
   }
 }
 

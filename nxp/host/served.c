@@ -16,9 +16,10 @@ static struct served *all;
 /* In a child of fork: those of the parent. */
 static struct served *of_parent;
 
+/* Sockets are told apart by their numbers of a file. 0: it is no socket. */
 static uint64_t file_of(int number) {
   struct stat about;
-  return fstat(number, &about) ? 0 : about.st_ino;
+  return fstat(number, &about) || !S_ISSOCK(about.st_mode) ? 0 : about.st_ino;
 }
 
 /* A child has the numbers of the program, as it has other files. Their other ends are the parent's
@@ -86,7 +87,7 @@ int make_ends(struct served *served, const char *path, int flags) {
     fcntl(ends[0], F_SETFD, 0);
   if (flags & O_NONBLOCK)
     fcntl(ends[0], F_SETFL, O_RDWR | O_NONBLOCK);
-  *served = (struct served){.number = ends[0], .end = ends[1], .file = file_of(ends[0])};
+  *served = (struct served){.number = ends[0], .end = ends[1], .file = file_of(ends[0]), .reads = how == O_RDONLY};
   return ends[0];
 }
 
@@ -135,11 +136,18 @@ PUBLIC int flick_close(int number) {
   uint64_t file = file_of(number);
   pthread_mutex_lock(&lock);
   struct served *served = all;
-  while (served && served->file != file)
+  while (served && (!file || served->file != file))
     served = served->next;
   if (!served) {
     pthread_mutex_unlock(&lock);
     return close(number);
+  }
+  /* Nothing was written that could be lost, and its thread may wait for a writer. */
+  if (served->reads && !served->is_done) {
+    shutdown(number, SHUT_RDWR);
+    int result = close(number);
+    pthread_mutex_unlock(&lock);
+    return result;
   }
   /* Other copies of the number would keep it open. */
   served->is_awaited = true;

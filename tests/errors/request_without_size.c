@@ -4,7 +4,7 @@
 // SAYS: a pointer without a size
 #include <flick.h>
 
-FLICK_ON("vector-sum") void sum(const double a[static 8], double *sums); /* HERE */
+FLICK_ON("vector-sum") void sum(const double a[static 8], double *sums) { *sums = a[0]; } /* HERE */
 
 int main(void) {
   double a[8] = {0};

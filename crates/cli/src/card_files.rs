@@ -138,6 +138,10 @@ impl Tree {
             let to = entry.link_name().map_err(|error| bad(&error))?;
             let to = to.map(std::borrow::Cow::into_owned).unwrap_or_default();
             let kind = entry.header().entry_type();
+            // What `git archive` begins with.
+            if kind == tar::EntryType::XGlobalHeader {
+                continue;
+            }
             let made = match kind {
                 tar::EntryType::Directory => Entry::Directory,
                 tar::EntryType::Regular | tar::EntryType::Continuous => {

@@ -46,7 +46,7 @@ pub struct Inputs {
     pub is_timed: bool,
 }
 
-const RUNTIME_API: [&str; 16] = [
+const RUNTIME_API: [&str; 15] = [
     "__flick_on",
     "__flick_root_call",
     "flick_alloc",
@@ -57,7 +57,6 @@ const RUNTIME_API: [&str; 16] = [
     "flick_hint",
     "flick_is_nxp_memory",
     "flick_open",
-    "flick_open_with",
     "flick_predict",
     "flick_prefer",
     "flick_tile_of",

@@ -385,6 +385,13 @@ impl<const COUNT: usize> Threads<COUNT> {
         (is_there && self.number(place) == number).then_some(place)
     }
 
+    /// The thread of a number, of any process.
+    pub fn find_any(&self, number: u64) -> Option<Place> {
+        let place = Place::try_from(number & 0xffff).ok()?;
+        let process = self.all.get(usize::from(place))?.process;
+        self.find(number, process)
+    }
+
     /// All threads of a process.
     pub fn of_process(&self, process: u16) -> impl Iterator<Item = Place> + use<'_, COUNT> {
         let is_of = move |thread: &Thread| thread.state != State::Free && thread.process == process;

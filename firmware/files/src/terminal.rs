@@ -102,7 +102,11 @@ impl Terminal {
     /// # Errors
     /// It has too many.
     pub fn open(&mut self, session: u8, side: Side) -> Result<u64, Failure> {
+        let used = self.ends.iter().flatten();
+        let used = used.filter(|end| end.session == session).count() as u32;
+        let count = self.ends.iter().filter(|end| end.is_none()).count() as u32;
         let free = self.ends.iter().position(Option::is_none);
+        let free = free.filter(|_| crate::shares::allowed(used, count) > 0);
         let free = free.ok_or(Failure::TooMany)?;
         self.ends[free] = Some(End {
             session,

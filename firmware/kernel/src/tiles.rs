@@ -295,10 +295,8 @@ impl Kernel {
         if token & TAKEN_BACK != 0 && token != u64::MAX {
             self.consent_is_back(token & !TAKEN_BACK, status == Status::Good);
         } else {
-            let place = (token & 0xff) as Place;
-            let process = self.dispatch.threads[place].process;
             // The thread may have ended, or its time may be over.
-            if let Some(thread) = self.dispatch.threads.find(token, process)
+            if let Some(thread) = self.dispatch.threads.find_any(token)
                 && let State::Waits(wait) = self.dispatch.threads[thread].state
             {
                 self.end_question(thread, wait, status);

@@ -176,8 +176,8 @@ static ssize_t read_all(read_piece *piece, int number, char *buffer, size_t size
     if (got < 0 && !done)
       return card_result(got);
     done += got > 0 ? got : 0;
-    // A pipe is not waited for when there are bytes.
-    if (got < WINDOW_SIZE || done == size)
+    // A pipe is not waited for when there are bytes. Files of servers need one call.
+    if (got < WINDOW_SIZE || done == size || __card_is_server_number(number))
       return done;
   }
 }

@@ -97,6 +97,11 @@ int link(const char *from, const char *to) { return two_paths_call(FILE_LINK, fr
 int dup(int number) { return dup2(number, -1); }
 
 int dup2(int number, int same) {
+  // A number that is not open leaves the other one as it is.
+  if (fcntl(number, F_GETFD) < 0)
+    return -1;
+  if (same == number)
+    return number;
   // What was there is closed, the file behind it, too.
   if (same != number && same >= 0 && same < MOST_FILES && __card_is_server_number(same))
     close(same);

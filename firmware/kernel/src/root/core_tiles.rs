@@ -395,16 +395,31 @@ impl Kernel {
     /// A view shows other memory from now on.
     #[cold]
     #[inline(never)]
-    pub fn renew_core_views(&mut self, moved: u8, shown: &Memory) {
+    pub fn renew_core_views(&mut self, moved: u8, before: &Memory, shown: &Memory) {
+        let before = Range {
+            tile: before.tile,
+            address: before.address,
+            size: before.size,
+        };
+        let shown = &self.memory_now(*shown);
         for core in 0..self.root.cores.all.len() as u8 {
             for number in FIRST_OF_PROGRAMS as u8..ENDPOINTS as u8 {
                 let of = self.root.cores.all[usize::from(core)].uses[usize::from(number)];
                 if let EndpointUse::Memory { view, activity, .. } = of
                     && view == Some(moved)
                 {
+                    let renewed = self.renew_core_endpoint(core, number, shown.endpoint(activity));
+                    // What goes by the endpoint has begun with the memory before.
+                    let of = &self.root.cores.all[usize::from(core)];
+                    let (tile, harts) = (of.tile, of.harts);
+                    let limit = self.map.frequency / PAUSE;
+                    let unit = self.tiles.unit.filter(|_| renewed.is_ok());
+                    let ended = unit.map(|unit| unit.finish_of_harts(tile, harts, limit));
                     // A tile that does not answer ends with its processes.
-                    let _: Result<(), Error> =
-                        self.renew_core_endpoint(core, number, shown.endpoint(activity));
+                    if !matches!(ended, Some(Ok(()))) {
+                        self.lose_tile(tile, Some(before));
+                        self.lose_core(core);
+                    }
                 }
             }
         }

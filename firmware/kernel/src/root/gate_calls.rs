@@ -407,9 +407,7 @@ impl Kernel {
 
     /// The thread that waits for this call.
     fn caller_of(&self, call: &OpenCall) -> Option<Place> {
-        let place = (call.thread & 0xff) as Place;
-        let process = self.dispatch.threads[place].process;
-        let thread = self.dispatch.threads.find(call.thread, process)?;
+        let thread = self.dispatch.threads.find(call.thread, call.process)?;
         let own = State::Waits(Wait::Answer(call.label as u8));
         (self.dispatch.threads[thread].state == own).then_some(thread)
     }

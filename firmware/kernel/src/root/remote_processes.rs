@@ -186,6 +186,7 @@ impl Kernel {
     ) -> Result<Option<Ended>, Error> {
         let process = self.remote_process(called.core, called.process)?;
         let of = self.root.cores.get(called.core).ok_or(Error::Dead)?;
+        let window = of.window;
         let place = of.waiting.iter().position(Option::is_none);
         let place = place.ok_or(Error::Again)?;
         let offset = place as u64 * WINDOW;
@@ -205,6 +206,14 @@ impl Kernel {
         }
         if let Some(at) = carried.got {
             arguments[at] = offset;
+            // What calls of other processes have left there is not answered.
+            let first = carried
+                .given
+                .map_or(0, |(_, size)| arguments[size].div_ceil(8));
+            for n in first..MAILBOX_BYTES as u64 / 8 {
+                // SAFETY: as above.
+                unsafe { ((window + offset + 8 * n) as *mut u64).write(0) };
+            }
         }
         let thread = self.stand_in(process.owner)?;
         let caller = Caller::of_process(thread, process.owner);
@@ -313,6 +322,7 @@ impl Kernel {
         let Object::Sender(sender) = object else {
             return Err(Error::Invalid);
         };
+        let sender = self.sender_now(sender);
         let (answered, activity) = self.gate_for(caller, core, answers)?;
         let of = self.root.cores.get(core).ok_or(Error::Dead)?;
         let endpoint = Endpoint::Send(SendEndpoint {
@@ -358,11 +368,13 @@ impl Kernel {
             }
         };
         if why == note::GONE {
-            // The message was refused, so that its credit is not back.
-            self.renew_core_endpoint(core, own, endpoint)?;
             let activity_there = of_units(sender.receiver).ok_or(Error::Dead)?;
-            let mut payload = Payload::default();
-            let words = self.load_message(caller, (message, size), &mut payload)?;
+            let mut words = [0; MOST_CARRIED / 8];
+            if !size.is_multiple_of(8) {
+                return Err(Error::Invalid);
+            }
+            let words = words.get_mut(..size as usize / 8).ok_or(Error::Invalid)?;
+            self.load_words(caller, message, words)?;
             let from = Requester {
                 tile: self.root.cores.get(core).ok_or(Error::Dead)?.tile,
                 endpoint: own.into(),
@@ -371,8 +383,16 @@ impl Kernel {
                 answer_label: label,
                 label: sender.label,
             };
-            let left =
-                self.leave_request((activity_there, sender.endpoint), &from, &payload[..words]);
+            let left = self.leave_request((activity_there, sender.endpoint), &from, words);
+            let moved = left == Outcome::Again && self.is_current(activity_there);
+            // A message that was refused has taken a credit. That it was is the tile's word, so that it gets the
+            // credit back with a message that was left, or if the activity runs elsewhere.
+            if moved || left == Outcome::Done {
+                self.renew_core_endpoint(core, own, endpoint)?;
+            }
+            if moved {
+                return Ok(Ended(answer::AGAIN, [0; 2]));
+            }
             return left.for_caller().map(|()| Ended(answer::VALUES, [0; 2]));
         }
         let small = u64::from(own) | u64::from(answered) << 8 | u64::from(activity) << 16;
@@ -409,7 +429,12 @@ impl Kernel {
         match self.leave_answer(&asked, by, &payload[..words]) {
             Outcome::Done => Ok(Ended(answer::VALUES, [0; 2])),
             Outcome::Gone | Outcome::TooLong => Err(Error::Dead),
-            Outcome::Again => Ok(Ended(answer::AGAIN, [0; 2])),
+            Outcome::Again => {
+                // Who has asked may be on another tile now.
+                let at = slot_record(endpoint.into(), slot as u8);
+                self.mend_record(unit, (tile, at), &asked)?;
+                Ok(Ended(answer::AGAIN, [0; 2]))
+            }
         }
     }
 
@@ -426,6 +451,8 @@ impl Kernel {
         let Object::Memory(memory) = self.root.views.seen(object) else {
             return Err(Error::Invalid);
         };
+        // An activity may have moved since the endpoint was set up.
+        let memory = self.memory_now(memory);
         memory.check(offset, size)?;
         if !memory.has(right) {
             return Err(Error::NotPermitted);
@@ -436,6 +463,11 @@ impl Kernel {
         let of = self.root.cores.get(core).ok_or(Error::Dead)?;
         let found = of.endpoint_of(place);
         if why == note::FAILED {
+            if let Some((own, EndpointUse::Memory { activity, .. })) = found
+                && memory.owner() != 0
+            {
+                self.renew_core_endpoint(core, own, memory.endpoint(activity))?;
+            }
             self.copy_through((core, there), (&memory, offset), size, right)?;
             return Ok(Ended(answer::VALUES, [0; 2]));
         }

@@ -118,11 +118,11 @@ impl Kernel {
         };
         let view = view.ok_or(Error::Invalid)?;
         let shown = view.memory.narrow(range, rights)?;
-        view.shown = shown;
+        let before = core::mem::replace(&mut view.shown, shown);
         let endpoint = view.endpoint;
         known_rights::forget_all();
         if let Object::View(view, _) = object {
-            self.renew_core_views(view, &shown);
+            self.renew_core_views(view, &before, &shown);
         }
         if let Some(endpoint) = endpoint {
             self.renew_endpoint(endpoint, &shown)?;
