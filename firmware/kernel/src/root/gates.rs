@@ -215,9 +215,9 @@ impl Kernel {
 
     /// The gate that has an endpoint.
     pub fn gate_at(&self, endpoint: u16) -> Option<u8> {
-        let port = self.tiles.ports.get(usize::from(endpoint))?;
-        let place = port.wrapping_sub(OF_GATES);
-        (usize::from(place) < GATES).then_some(place as u8)
+        let mut all = self.root.gates.0.iter();
+        let place = all.position(|gate| endpoint != 0 && gate.endpoint == endpoint)?;
+        Some(place as u8)
     }
 
     /// The kernel hart alone has messages for the gate from now on, which harts of programs do not see: calls of this
