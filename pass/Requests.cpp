@@ -165,7 +165,8 @@ RequestsMade makeRequests(Module &M) {
     else if (R.Accelerator != Text)
       Good = refuse(R, "it has two marks, for " + R.Accelerator + " and " + Text, "keep one");
   });
-  // Clang says no sizes of arrays of a declaration. It stays one: the unit with the body has the request.
+  // Clang says no sizes of arrays of a declaration. It stays one: the unit with the body has the
+  // request.
   bool HasLeft = false;
   for (auto At = All.begin(); At != All.end();) {
     bool IsLeft = At->first->isDeclaration() && !saysSizes(*At->first);

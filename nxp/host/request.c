@@ -92,8 +92,8 @@ static bool have_common_bytes(const struct array *arrays, uint64_t count) {
   return false;
 }
 
-/* An activity of an accelerator of requests with this name, which may have its turns on any of them.
-   FLICK_ON_BODY: there is none. */
+/* An activity of an accelerator of requests with this name, which may have its turns on any of
+   them. FLICK_ON_BODY: there is none. */
 static int find_accelerator(struct request *request) {
   for (uint64_t from = 0;;) {
     uint64_t endpoints, blocks;

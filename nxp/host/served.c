@@ -87,7 +87,8 @@ int make_ends(struct served *served, const char *path, int flags) {
     fcntl(ends[0], F_SETFD, 0);
   if (flags & O_NONBLOCK)
     fcntl(ends[0], F_SETFL, O_RDWR | O_NONBLOCK);
-  *served = (struct served){.number = ends[0], .end = ends[1], .file = file_of(ends[0]), .reads = how == O_RDONLY};
+  *served = (struct served){
+      .number = ends[0], .end = ends[1], .file = file_of(ends[0]), .reads = how == O_RDONLY};
   return ends[0];
 }
 
