@@ -347,7 +347,7 @@ impl Kernel {
         known_rights::forget_endpoints(endpoints);
         let mut rest = endpoints;
         while rest != 0 {
-            if let Some(gate) = self.gate_at(rest.trailing_zeros() as u16) {
+            if let Some(gate) = self.gate_of_endpoint(rest.trailing_zeros() as u16) {
                 self.remove_gate(gate);
             }
             rest &= rest - 1;
@@ -427,14 +427,8 @@ impl Kernel {
     #[cold]
     #[inline(never)]
     pub fn end_at_root(&mut self, process: u16) {
-        // A process whose predecessor in its place is not yet told has not called the root.
-        if self.root.asked.untold >> process & 1 == 0 {
-            self.root.asked.ended[usize::from(process)] = self.processes.number(process);
-        }
+        self.root.asked.ended[usize::from(process)] = self.processes.number(process);
         self.root.asked.untold |= 1 << process;
-        // The next process in this place has none of its rights.
-        known_rights::forget_all();
-        self.root.leave_gates(process);
         if let Some(unit) = self.tiles.unit {
             self.tell_ends(unit);
         }

@@ -71,14 +71,6 @@ impl Root {
         &mut self.gates.0[usize::from(gate)].readers
     }
 
-    /// A process of this tile has ended, whose gates the root will clear: nobody has them any more.
-    pub fn leave_gates(&mut self, process: u16) {
-        let of_process = |gate: &&mut Gate| gate.endpoint != 0 && gate.of.0 == process;
-        for gate in self.gates.0.iter_mut().filter(of_process) {
-            gate.of.1 = u64::MAX;
-        }
-    }
-
     /// Where its messages come: the endpoint, and its activity.
     pub fn place_of(&self, gate: u8) -> (u16, u16) {
         let gate = self.gates.0[usize::from(gate)];
@@ -215,6 +207,13 @@ impl Kernel {
 
     /// The gate that has an endpoint.
     pub fn gate_at(&self, endpoint: u16) -> Option<u8> {
+        let port = self.tiles.ports.get(usize::from(endpoint))?;
+        let place = port.wrapping_sub(OF_GATES);
+        (usize::from(place) < GATES).then_some(place as u8)
+    }
+
+    /// The same, by the gates themselves: the root clears endpoints of which this tile may know otherwise.
+    pub fn gate_of_endpoint(&self, endpoint: u16) -> Option<u8> {
         let mut all = self.root.gates.0.iter();
         let place = all.position(|gate| endpoint != 0 && gate.endpoint == endpoint)?;
         Some(place as u8)

@@ -385,11 +385,9 @@ impl Kernel {
             };
             let left = self.leave_request((activity_there, sender.endpoint), &from, words);
             let moved = left == Outcome::Again && self.is_current(activity_there);
-            // A message that was refused has taken a credit. That it was is the tile's word, so that it gets the
-            // credit back with a message that was left, or if the activity runs elsewhere.
-            if moved || left == Outcome::Done {
-                self.renew_core_endpoint(core, own, endpoint)?;
-            }
+            // A message that was refused has taken a credit, which is back. Messages to gates of programs are never
+            // refused so, whatever the tile says.
+            self.renew_core_endpoint(core, own, endpoint)?;
             if moved {
                 return Ok(Ended(answer::AGAIN, [0; 2]));
             }
