@@ -325,9 +325,15 @@ impl Kernel {
         let label = message.header.label;
         if label & NOTICE != 0 && !message.header.is_answer() {
             self.endpoints_are_gone(message.payload[0]);
-            // The root has room for it soon.
-            while unit.answer_at(FROM_ROOT, message.slot, &[]) == Err(UnitError::NoSpace) {}
-            unit.acknowledge(FROM_ROOT, message.slot);
+            // The root has room for it soon. Behind an answer the slot may have the next message already.
+            let answer = || unit.answer_at(FROM_ROOT, message.slot, &[]);
+            let mut answered = answer();
+            while answered == Err(UnitError::NoSpace) {
+                answered = answer();
+            }
+            if answered.is_err() {
+                unit.acknowledge(FROM_ROOT, message.slot);
+            }
             return;
         }
         unit.acknowledge(FROM_ROOT, message.slot);
@@ -347,7 +353,7 @@ impl Kernel {
         known_rights::forget_endpoints(endpoints);
         let mut rest = endpoints;
         while rest != 0 {
-            if let Some(gate) = self.gate_of_endpoint(rest.trailing_zeros() as u16) {
+            if let Some(gate) = self.gate_at(rest.trailing_zeros() as u16) {
                 self.remove_gate(gate);
             }
             rest &= rest - 1;

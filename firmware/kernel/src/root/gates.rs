@@ -212,13 +212,6 @@ impl Kernel {
         (usize::from(place) < GATES).then_some(place as u8)
     }
 
-    /// The same, by the gates themselves: the root clears endpoints of which this tile may know otherwise.
-    pub fn gate_of_endpoint(&self, endpoint: u16) -> Option<u8> {
-        let mut all = self.root.gates.0.iter();
-        let place = all.position(|gate| endpoint != 0 && gate.endpoint == endpoint)?;
-        Some(place as u8)
-    }
-
     /// The kernel hart alone has messages for the gate from now on, which harts of programs do not see: calls of this
     /// tile, or ends of sessions.
     pub fn keep_gate(&mut self, gate: u8) {
