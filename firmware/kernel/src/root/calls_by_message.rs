@@ -433,8 +433,14 @@ impl Kernel {
     #[cold]
     #[inline(never)]
     pub fn end_at_root(&mut self, process: u16) {
-        self.root.asked.ended[usize::from(process)] = self.processes.number(process);
+        // A process whose predecessor in its place is not yet told has not called the root.
+        if self.root.asked.untold >> process & 1 == 0 {
+            self.root.asked.ended[usize::from(process)] = self.processes.number(process);
+        }
         self.root.asked.untold |= 1 << process;
+        // The next process in this place has none of its rights.
+        known_rights::forget_all();
+        self.root.leave_gates(process);
         if let Some(unit) = self.tiles.unit {
             self.tell_ends(unit);
         }

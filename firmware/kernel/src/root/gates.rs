@@ -71,6 +71,14 @@ impl Root {
         &mut self.gates.0[usize::from(gate)].readers
     }
 
+    /// A process of this tile has ended, whose gates the root will clear: nobody has them any more.
+    pub fn leave_gates(&mut self, process: u16) {
+        let of_process = |gate: &&mut Gate| gate.endpoint != 0 && gate.of.0 == process;
+        for gate in self.gates.0.iter_mut().filter(of_process) {
+            gate.of.1 = u64::MAX;
+        }
+    }
+
     /// Where its messages come: the endpoint, and its activity.
     pub fn place_of(&self, gate: u8) -> (u16, u16) {
         let gate = self.gates.0[usize::from(gate)];
