@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages.h"
 #include "thread.h"
 
 // Behind what the kernel chooses for memory_map, and below the end of user addresses.
@@ -62,10 +63,6 @@ static uint64_t class_size(uint32_t class) {
   if (class < 8)
     return 16 * (class + 1);
   return (uint64_t)(5 + (class - 8) % 4) << (5 + (class - 8) / 4);
-}
-
-static uint64_t whole_pages(uint64_t size) {
-  return (size + FLICK_PAGE - 1) & -(uint64_t)FLICK_PAGE;
 }
 
 static void unmap(uint64_t at, uint64_t size) {

@@ -1,9 +1,10 @@
 // Memory that a program maps by itself (docs/card-programs.md). A file is copied there.
 #include <errno.h>
-#include <flick/card.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "pages.h"
 
 // What the kernel maps at once.
 #define MOST_MAPPED ((size_t)FLICK_PAGES_AT_ONCE * FLICK_PAGE)
@@ -12,8 +13,6 @@ static void *fail(int error) {
   errno = error;
   return MAP_FAILED;
 }
-
-static uint64_t whole_pages(size_t size) { return (size + FLICK_PAGE - 1) & -(uint64_t)FLICK_PAGE; }
 
 static bool fill(char *to, size_t size, int file, off_t offset) {
   size_t done = 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages.h"
 #include "thread.h"
 
 #define DEFAULT_STACK (128ul << 10)
@@ -54,10 +55,6 @@ static uint64_t overhead(void) {
   const Elf64_Phdr *segment = __card_segment(PT_TLS);
   uint64_t tls = segment ? segment->p_memsz + segment->p_align : 0;
   return tls + CARD_LINE + sizeof(struct __card_thread);
-}
-
-static uint64_t whole_pages(uint64_t size) {
-  return (size + FLICK_PAGE - 1) & -(uint64_t)FLICK_PAGE;
 }
 
 void __card_first_thread(void) {

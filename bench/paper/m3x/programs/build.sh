@@ -108,7 +108,7 @@ awk -f "$here/outline.awk" "$prefix/lib/flick/card/include/flick/card.h" >"$head
 make -s -C "$root/firmware/lib" OUT="$objects/library" HEADERS="$headers" >"$objects/library.log" 2>&1 ||
   { tail "$objects/library.log" >&2; exit 1; }
 parts=$objects/library/objects
-"$flick" card cc -c -O2 -I"$headers" "$here/card_calls.c" -o "$objects/card_calls.o"
+"$flick" card cc -c -O2 "$here/card_calls.c" -o "$objects/card_calls.o"
 rm -f "$objects"/{card,linux}.a
 llvm-ar-19 rc "$objects/card.a" "$parts"/*.o "$objects/card_calls.o"
 linux=()

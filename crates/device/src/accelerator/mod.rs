@@ -238,6 +238,26 @@ fn cycles(count: u64, cycle: u64) -> Time {
     Time::try_from(time).unwrap_or(Time::MAX)
 }
 
+/// Has a module waited for so long that others may have its tile? `since`: when it began to wait. It is woken then.
+fn has_waited(
+    waits: bool,
+    since: &mut Option<Time>,
+    delay: Option<Time>,
+    around: &mut dyn Surroundings,
+) -> bool {
+    if !waits {
+        *since = None;
+        return false;
+    }
+    let since = *since.get_or_insert(around.now());
+    let Some(delay) = delay else {
+        return false;
+    };
+    let until = since.saturating_add(delay);
+    around.schedule(YIELDS, until);
+    until <= around.now()
+}
+
 /// The word of the context at an offset.
 fn context_word(offset: u64) -> Option<usize> {
     let word = usize::try_from(offset.checked_sub(CONTEXT)? / 8).ok()?;

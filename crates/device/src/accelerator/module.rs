@@ -9,7 +9,7 @@ use flick_abi::file_protocol::{ANSWER_SIZE, Answer, Operation, REQUEST_SIZE, Req
 use serde::{Deserialize, Serialize};
 
 use super::stream::{PendingAnswer, Phase, Piece};
-use super::{AGAIN, AcceleratorTile, Forward, PAUSE, Said, YIELDS, cycles};
+use super::{AGAIN, AcceleratorTile, Forward, PAUSE, Said, cycles, has_waited};
 use crate::device::Surroundings;
 
 /// The label and the words of an answer, and its slot.
@@ -214,17 +214,9 @@ impl AcceleratorTile {
             && !state.computes
             && (state.ends, state.forwards) == (0, Forward::None)
             && state.stream.waits_for(two) != 0;
-        if !waits {
-            state.waits_since = None;
-            return false;
-        }
-        let since = *state.waits_since.get_or_insert(around.now());
-        if state.yields == 0 {
-            return false;
-        }
-        let until = since.saturating_add(cycles(state.yields, self.description.cycle));
-        around.schedule(YIELDS, until);
-        until <= around.now()
+        let delay = cycles(state.yields, self.description.cycle);
+        let yields = (state.yields != 0).then_some(delay);
+        has_waited(waits, &mut state.waits_since, yields, around)
     }
 
     pub(super) fn fail(&mut self, error: u64) {

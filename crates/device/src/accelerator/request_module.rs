@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::request::{Phase, Progress, RequestTile};
 use super::request_cache::StepView;
-use super::{AGAIN, COMPUTED, PAUSE, YIELDS, cycles};
+use super::{AGAIN, COMPUTED, PAUSE, cycles, has_waited};
 use crate::device::Surroundings;
 
 /// What the module waits for.
@@ -181,17 +181,9 @@ impl RequestTile {
         let waits = state.is_running()
             && state.doing == Doing::Begins
             && state.progress.phase == Phase::Fetch;
-        if !waits {
-            state.waits_since = None;
-            return false;
-        }
-        let since = *state.waits_since.get_or_insert(around.now());
-        if state.yields == 0 {
-            return false;
-        }
-        let until = since.saturating_add(cycles(state.yields, self.description.cycle));
-        around.schedule(YIELDS, until);
-        until <= around.now()
+        let delay = cycles(state.yields, self.description.cycle);
+        let yields = (state.yields != 0).then_some(delay);
+        has_waited(waits, &mut state.waits_since, yields, around)
     }
 
     /// Fetches a request. False: there is none yet.
