@@ -4,6 +4,8 @@ use core::fmt::{self, Write};
 
 use flick_diagnostics::Code;
 
+use crate::card::c_header;
+use crate::dtu_header::dtu_header;
 use crate::step_request::MOST_ARRAYS;
 use crate::{
     ABI_VERSION, NXP_MARCH, layout, names, request_function, thread_order, timed, version,
@@ -11,6 +13,17 @@ use crate::{
 
 /// Begins both headers.
 const MADE: &str = "/* Made from crates/abi by its example c-headers. */\n#pragma once\n";
+
+/// Writes a header.
+pub type WriteHeader = fn(&mut dyn Write) -> fmt::Result;
+
+/// All C views of this crate: the names of the headers, below a directory, and what writes them.
+pub const C_HEADERS: [(&str, WriteHeader); 4] = [
+    ("flick_abi.h", |mut out| abi_header(&mut out)),
+    ("flick_note.h", |mut out| note_header(&mut out)),
+    ("flick_dtu.h", |mut out| dtu_header(&mut out)),
+    ("flick/card.h", |mut out| c_header(&mut out)),
+];
 
 /// Writes `flick_abi.h`, which has macros only.
 ///

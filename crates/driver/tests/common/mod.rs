@@ -27,12 +27,12 @@ impl Bench {
     /// The directory of the C headers that the ABI crate makes.
     fn headers(&self) -> PathBuf {
         let dir = self.path("headers");
-        let (mut abi, mut note) = (String::new(), String::new());
-        flick_abi::header::abi_header(&mut abi).unwrap();
-        flick_abi::header::note_header(&mut note).unwrap();
-        std::fs::create_dir_all(&dir).unwrap();
-        std::fs::write(dir.join("flick_abi.h"), abi).unwrap();
-        std::fs::write(dir.join("flick_note.h"), note).unwrap();
+        std::fs::create_dir_all(dir.join("flick")).unwrap();
+        for (name, write) in flick_abi::header::C_HEADERS {
+            let mut text = String::new();
+            write(&mut text).unwrap();
+            std::fs::write(dir.join(name), text).unwrap();
+        }
         // These programs do not run: they need no copy of the crossing.
         let near = "#define FLICK_NEAR_CROSSING \"\"\n";
         std::fs::write(dir.join("flick_near.h"), near).unwrap();
