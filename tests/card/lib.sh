@@ -1,6 +1,8 @@
 # Helpers of the scripts here, which source this file behind scripts/lib.sh: what the tests need, their
 # results, and programs without a C library.
 card=$build/lib/flick/card
+# What units of tiles promise is looked at in all runs.
+export FLICK_CHECK=units
 passed=0 failed=0 skipped=0
 
 # Ends the script if a part of the card was not built.

@@ -239,6 +239,10 @@ of_logic() { # STATUS FUNCTION TEXT: one of what a run prints
   verdict $? "function $2: $3"
 }
 of_logic 0 upper "^${line^^}\$"
+"$flick" machine stat --machine ./machine.toml --set tile.upper.accelerator.library=logic.so \
+  --set tile.upper.accelerator.function=upper --firmware stream <<<"$line" 2>&1 >/dev/null |
+  grep -q '^Promises of units: [1-9][0-9]* messages, [1-9][0-9]* credits and 0 aborts looked at, 0 broken$'
+verdict $? "promises of units were looked at"
 of_logic 0 upper '^3 blocks, [0-9]\{3\} cycles' --set tile.upper.accelerator.cycles=100
 of_logic 0 upper '^3 blocks, 3[0-9]\{5\} cycles' --set tile.upper.accelerator.cycles=100000
 of_logic 0 counts '^0044$'

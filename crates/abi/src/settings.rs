@@ -38,11 +38,12 @@ pub const ENGINE: Choice = Choice {
     values: &["auto", "ahead", "translate", "interp"],
     meaning: "what executes NxP code",
 };
-/// With `device`, the runtime reports accesses that rely on what no device gives (FLK0508).
+/// With `device`, the runtime reports accesses that rely on what no device gives (FLK0508). With `units`,
+/// `flick machine` looks at what the units of tiles promise (FLK0640).
 pub const CHECK: Choice = Choice {
     variable: c"FLICK_CHECK",
-    values: &["off", "device"],
-    meaning: "whether what no device gives is reported",
+    values: &["off", "device", "units"],
+    meaning: "whether what no device gives, or broken promises of units, are reported",
 };
 /// `docs/debugging.md` says how perf reads the two files.
 pub const PERF: Choice = Choice {

@@ -30,6 +30,7 @@ use crate::machine_description::{load, systems};
 use crate::machine_history::{History, diverged};
 use crate::machine_stat;
 use crate::machine_views::{self, Show};
+use crate::unit_check;
 
 #[derive(Subcommand)]
 pub enum MachineCommand {
@@ -128,6 +129,10 @@ pub struct Run {
     /// Let the machine have the faults of the file (docs/faults.md)
     #[arg(long, value_name = "FILE")]
     inject: Option<PathBuf>,
+    /// Look at what the units of tiles promise: that messages are delivered once, and so on
+    /// (docs/dtu.md); FLICK_CHECK=units does the same
+    #[arg(long)]
+    check_units: bool,
     /// End after so many instructions of all harts, or some more
     #[arg(long, value_name = "N")]
     max_instructions: Option<u64>,
@@ -267,6 +272,9 @@ pub fn run_machine(mut run: Run, report: Option<Option<PathBuf>>) -> Result<Exit
         let file = fs::File::create(path).map_err(|error| unwritable(path, &error))?;
         machine.log_points(PointLog::new(Box::new(io::BufWriter::new(file))));
     }
+    if run.check_units || unit_check::is_wanted() {
+        machine.watch_promises();
+    }
     if !run.no_restart {
         machine.restart_at_reset();
     }
@@ -284,6 +292,7 @@ pub fn run_machine(mut run: Run, report: Option<Option<PathBuf>>) -> Result<Exit
     let end = run
         .history
         .run(&mut machine, &run.disks, period, &mut console)?;
+    let promises = machine.end_promises();
     if let Some(path) = &run.trace {
         let written = machine.end_trace();
         written.map_err(|error| unwritable(path, &error))?;
@@ -298,8 +307,15 @@ pub fn run_machine(mut run: Run, report: Option<Option<PathBuf>>) -> Result<Exit
             written.map_err(|error| unwritable(&path, &error))?;
         }
         let text = machine_stat::report(&machine, &description, start.elapsed(), run.card.name());
+        let seen = promises
+            .as_ref()
+            .map(|&(counts, _)| unit_check::line(counts));
+        let text = text + &seen.unwrap_or_default();
         // Where nobody reads, the run has ended all the same.
         let _ = io::stderr().write_all(text.as_bytes());
+    }
+    if let Some((counts, broken)) = promises {
+        unit_check::verdict(counts, &broken)?;
     }
     match end {
         End::Diverged => Err(diverged()),

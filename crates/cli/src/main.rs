@@ -26,6 +26,7 @@ mod man_pages;
 mod migration_report;
 mod sent_files;
 mod torture;
+mod unit_check;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 use crate::accelerator::Work;
-use crate::dtu::Packet;
+use crate::dtu::{Dtu, Packet};
 use crate::request_faults::RequestFaults;
 
 /// Picoseconds of virtual time since the machine's reset.
@@ -77,6 +77,9 @@ pub trait Surroundings {
     /// The device is in the state of this name from now on, for traces.
     fn enter_state(&mut self, _name: &'static str) {}
 
+    /// The unit has put a message into a slot, for tests that look at what units promise.
+    fn message_stored(&mut self) {}
+
     /// The number in its tile of the hart whose access the device handles.
     fn hart(&self) -> usize {
         0
@@ -134,6 +137,11 @@ pub trait Device {
     /// was written. The surroundings have dropped all levels and events. The default is for a
     /// device without state.
     fn reset(&mut self) {}
+
+    /// The data transfer unit that it is or has.
+    fn unit(&self) -> Option<&Dtu> {
+        None
+    }
 
     /// What it has done up to a time, if it is an accelerator.
     fn work(&self, _now: Time) -> Option<Work> {

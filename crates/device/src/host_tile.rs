@@ -383,6 +383,10 @@ impl Beside for Box<dyn HostSpace> {
 }
 
 impl Device for HostTile {
+    fn unit(&self) -> Option<&Dtu> {
+        Some(&self.unit)
+    }
+
     // No hart is in the tile that could reach its registers.
     fn read(&mut self, _: u64, _: u32, _: &mut dyn Surroundings) -> Result<u64, Refused> {
         Err(Refused)

@@ -124,6 +124,11 @@ impl<S: Beside + Default + Serialize + DeserializeOwned> ModuleUnit<S> {
         })
     }
 
+    /// The unit as it is.
+    pub fn idle_unit(&self) -> &Dtu {
+        &self.unit
+    }
+
     /// The unit, for the module.
     pub fn unit<'a>(&'a mut self, around: &'a mut dyn Surroundings) -> TileUnit<'a> {
         TileUnit {
@@ -176,6 +181,10 @@ pub(crate) struct Inside<'a> {
 }
 
 impl Surroundings for Inside<'_> {
+    fn message_stored(&mut self) {
+        self.around.message_stored();
+    }
+
     fn now(&self) -> Time {
         self.around.now()
     }

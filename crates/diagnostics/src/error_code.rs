@@ -179,6 +179,7 @@ codes! {
     "FLK0613" 613 MachineDebugger Error Machine "no debugger can connect";
     "FLK0620" 620 MachineParts Error Machine "the machine has parts that cannot run yet";
     "FLK0630" 630 MachineFaults Error Machine "a file of faults cannot be used";
+    "FLK0640" 640 MachineUnits Error Machine "units of the machine broke a promise";
 }
 
 impl Code {

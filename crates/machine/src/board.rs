@@ -16,6 +16,7 @@ mod faulty_board;
 mod joined_boards;
 mod saved_board;
 mod tile_log;
+mod unit_promises;
 mod wiring;
 
 use faulty_board::BoardFaults;
@@ -23,6 +24,7 @@ pub use joined_boards::Boards;
 pub(crate) use joined_boards::{advance, reset};
 pub use saved_board::{SavedBoard, SavedWiring};
 pub(crate) use tile_log::{TileChange, TileEvent};
+pub(crate) use unit_promises::end as end_promises;
 pub(crate) use wiring::Wiring;
 
 /// What takes the accesses of a range of addresses.
@@ -388,6 +390,10 @@ impl Surroundings for Around<'_> {
     fn enter_state(&mut self, name: &'static str) {
         self.board.wiring.enter_state(self.board.tile, name);
         self.board.wiring.faults_at_state(self.board.tile, name);
+    }
+
+    fn message_stored(&mut self) {
+        self.board.wiring.message_stored();
     }
 
     fn hart(&self) -> usize {

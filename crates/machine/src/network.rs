@@ -20,6 +20,7 @@ pub struct Packets {
     next: u32,
     /// Those of packets to come.
     pub faults: FaultyPackets,
+    had_faults: bool,
 }
 
 /// The state of [`Packets`].
@@ -52,7 +53,9 @@ impl Packets {
         if let Some(way) = &way {
             self.network.enter(way, packet.bytes());
         }
-        let [first, again] = departures(self.faults.of(&packet));
+        let fault = self.faults.of(&packet);
+        self.had_faults |= fault.is_some();
+        let [first, again] = departures(fault);
         let again = again.map(|later| (self.enter(packet.clone(), way), later));
         let first = first.map(|later| (self.enter(packet, way), later));
         Some([first, again])
@@ -87,6 +90,11 @@ impl Packets {
         }
         let (_, (packet, _)) = self.travelling.swap_remove(place);
         Some(Err(packet))
+    }
+
+    /// Whether a packet was lost, late or repeated on purpose.
+    pub fn had_faults(&self) -> bool {
+        self.had_faults
     }
 
     /// How many packets have not arrived.

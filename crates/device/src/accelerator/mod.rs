@@ -294,6 +294,10 @@ impl Beside for State {
 }
 
 impl Device for AcceleratorTile {
+    fn unit(&self) -> Option<&Dtu> {
+        Some(self.module.idle_unit())
+    }
+
     // No hart is in the tile that could reach its registers.
     fn read(&mut self, _: u64, _: u32, _: &mut dyn Surroundings) -> Result<u64, Refused> {
         Err(Refused)

@@ -136,7 +136,7 @@ impl Dtu {
     }
 
     /// Whether a bank runs the activity.
-    fn runs(&self, activity: u16) -> bool {
+    pub(super) fn runs(&self, activity: u16) -> bool {
         self.state.banks.iter().any(|bank| bank.current == activity)
     }
 
@@ -199,6 +199,7 @@ impl Dtu {
             replying: None,
         };
         table.occupy(receive, slot, held);
+        around.message_stored();
         self.look_at(message.endpoint);
         if let Some(credit) = message.refund {
             self.refund(credit);

@@ -48,6 +48,11 @@ impl EndpointState {
         self.words[word]
     }
 
+    /// How often it was set up.
+    pub fn setup(&self) -> u32 {
+        self.setup
+    }
+
     /// A kernel writes a word. `number` is the endpoint's, and `slots` the most that the unit has.
     pub fn write_word(&mut self, word: usize, value: u64, number: u16, slots: u8) {
         self.words[word] = value;
@@ -258,6 +263,12 @@ impl EndpointState {
     pub fn replies(&self) -> impl Iterator<Item = (u8, CommandNumber)> {
         let held = self.held.iter();
         held.filter_map(|&(slot, ref held)| Some((slot, held.replying?)))
+    }
+
+    /// The credits that the messages in its slots have cost, and the tiles that have spent them.
+    pub fn costs(&self) -> impl Iterator<Item = (u16, Credit)> {
+        let held = self.held.iter();
+        held.filter_map(|(_, held)| Some((held.tile, held.cost?)))
     }
 
     /// Whether a state can be that of the endpoint with this number.

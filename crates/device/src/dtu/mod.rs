@@ -15,6 +15,7 @@
 //! | `root_requests.rs` | registers that the root reaches from its tile, and messages that it forwards |
 //! | `returned_credits.rs` | credits on their way back |
 //! | `packet.rs` | packets |
+//! | `promises.rs` | a witness of what units promise, for tests of whole machines |
 //! | `state_check.rs` | saved states that are refused |
 //!
 //! Tokens of events are the banks' numbers; tokens above them are for packets within the tile, and for
@@ -29,6 +30,7 @@ mod heard_commands;
 mod kernel_pages;
 mod packet;
 mod page_translation;
+mod promises;
 mod returned_credits;
 mod root_requests;
 mod state_check;
@@ -46,6 +48,7 @@ use endpoint_table::EndpointState;
 use heard_commands::HeardCommands;
 pub use packet::{CommandNumber, Credit, Message, Packet, PacketClass, PacketKind, UNIT_BANK};
 use page_translation::PageTable;
+pub use promises::{Before, PromiseCounts, Promises};
 use returned_credits::ReturnedCredits;
 use root_requests::RecordWords;
 use state_check::DEVICE;
@@ -217,6 +220,11 @@ impl Dtu {
         }
     }
 
+    /// The number of its tile.
+    pub fn tile(&self) -> u16 {
+        self.description.tile
+    }
+
     /// Bytes of its registers.
     pub fn size(&self) -> u64 {
         dtu::registers_size(self.description.endpoints)
@@ -386,6 +394,10 @@ impl Dtu {
 }
 
 impl Device for Dtu {
+    fn unit(&self) -> Option<&Dtu> {
+        Some(self)
+    }
+
     fn read(
         &mut self,
         offset: u64,

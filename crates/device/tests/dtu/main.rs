@@ -13,6 +13,7 @@ mod page_model;
 mod page_state;
 mod paged_network;
 mod pages;
+mod promises;
 mod protocol_model;
 mod random_accesses;
 mod random_world;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use flick_device::Time;
 use flick_timing::machine::Link;
 
-use super::{Board, Wiring};
+use super::{Board, Wiring, unit_promises};
 use crate::network::Packets;
 
 /// All boards of a machine, by their tiles' numbers.
@@ -49,10 +49,13 @@ pub(crate) fn advance(boards: &[Board], time: Time) {
             let to = packet.as_ref().and_then(|p| boards.get(usize::from(p.to)));
             if let (Some(packet), Some(board)) = (packet, to) {
                 wiring.message_arrives(token, &packet, boards);
+                let before = unit_promises::before(board, &packet);
                 board.arrive(packet);
+                unit_promises::after(board, before, boards);
             }
         } else if let Some(board) = boards.get(tile) {
             board.event(target, token);
+            unit_promises::after(board, None, boards);
         }
     }
 }

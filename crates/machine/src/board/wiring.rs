@@ -11,6 +11,7 @@ use flick_timing::network::LinkCounts;
 
 use super::Target;
 use super::tile_log::TileLog;
+use super::unit_promises::Witness;
 use crate::injection::faulty_packets::TileFault;
 use crate::network::Packets;
 
@@ -35,6 +36,8 @@ pub struct Wiring {
     has_stopped_tiles: Cell<bool>,
     /// `None`: nobody traces.
     pub(super) log: RefCell<Option<TileLog>>,
+    /// `None`: nobody looks at what units promise.
+    pub(super) witness: RefCell<Option<Witness>>,
 }
 
 /// What devices have asked for.

@@ -52,6 +52,7 @@ impl Machine<'_> {
             view.restart(&mut self.trace);
         }
         self.begin_tile_trace();
+        self.wiring.restart_promises(false);
         self.set_mode(at_reset.is_timed);
         self.at_reset = Some(at_reset);
         true

@@ -143,6 +143,7 @@ impl Machine<'_> {
         });
         self.outside.go_to(saved.moments);
         self.restart_trace();
+        self.wiring.restart_promises(true);
         Ok(())
     }
 

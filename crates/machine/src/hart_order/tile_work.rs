@@ -1,7 +1,10 @@
 //! What tiles without harts do: their accelerators' work, and what a trace has of tiles.
 use flick_device::accelerator::Work;
 
+use flick_device::dtu::PromiseCounts;
+
 use super::Machine;
+use crate::board;
 
 impl Machine<'_> {
     /// Tiles with accelerators, and what these have done.
@@ -9,6 +12,17 @@ impl Machine<'_> {
         let all = self.boards.iter().enumerate();
         all.filter_map(|(tile, board)| Some((tile, board.work()?)))
             .collect()
+    }
+
+    /// Looks at what the units of tiles promise from now on (`docs/dtu.md`).
+    pub fn watch_promises(&mut self) {
+        self.wiring.watch_promises();
+    }
+
+    /// What was looked at, and the first promises that were broken. `None`: nobody has looked.
+    pub fn end_promises(&mut self) -> Option<(PromiseCounts, Vec<String>)> {
+        board::end_promises(self.boards);
+        self.wiring.promises()
     }
 
     /// The trace has states and messages of tiles from now on, if an accelerator is among them.
