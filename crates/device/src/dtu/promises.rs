@@ -135,7 +135,7 @@ impl Dtu {
         let table = self.state.endpoints.get(usize::from(credit.endpoint))?;
         match table.endpoint() {
             Some(Endpoint::Send(send)) if table.setup() == credit.setup => {
-                Some(send.credits.into())
+                Some(send.credits)
             }
             _ => None,
         }
