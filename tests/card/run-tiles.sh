@@ -46,7 +46,7 @@ prints() { # NAME EXPECTED OPTION...
   verdict $? "what $1 prints"
 }
 good='checks that fail: 0'
-compile "$source"/{remote_calls,beside,deaths}.c
+compile "$source"/{remote_calls,beside,deaths,core_programs}.c
 
 # A hostile program, and a hostile kernel in the place of that of a tile.
 bare=(--target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror -nostdlib -static
@@ -94,6 +94,16 @@ for option in "" --timed; do
   machine --set 'tile.0.dtu.slice="20 us"' $option --program core0:root_slices | grep -v ' turns' |
     diff "$here/accelerators/root_slices.expected" -
   verdict $? "root_slices${option:+ with $option}"
+done
+
+# Programs that programs start: of the root's tile, and of another one. What bad images do is told by the kernels.
+for option in "" --timed; do
+  for tile in "" core1:; do
+    # shellcheck disable=SC2086
+    machine $option --file core_programs --program ${tile}core_programs -- core_programs core0 core1 |
+      grep -v '^kernel: ' | diff good.expected -
+    verdict $? "programs that a program ${tile:+of $tile }starts${option:+ with $option}"
+  done
 done
 
 # Servers and clients on any tile.
@@ -165,6 +175,11 @@ stops core0
 for tile in "" core1:; do
   prints "a client of a tile that stops" deaths.expected --inject stop.toml "${last[@]}" --program "${tile}deaths" -- ask 2 \
     --program core0:deaths -- serve
+done
+printf '%s\n' 'it starts: 0' 'its end: -1, 1' 'another one: -1, 1' >started.expected
+for tile in "" core1:; do
+  prints "who has started a program on a tile that stops" started.expected --inject stop.toml --file deaths \
+    "${last[@]}" --program "${tile}deaths" -- start deaths
 done
 # The root's program ends behind the other one.
 prints "a client of the root's server that ends" deaths.expected --program "core0:deaths" -- ask 3 --program core1:deaths -- serve

@@ -95,6 +95,8 @@ pub struct CoreTileNode {
     pub endpoints: u32,
     /// Harts, each of which has a bank of the unit.
     pub harts: u32,
+    /// The first tile whose harts and memory are such ones: programs of one can run on the other.
+    pub kind: u32,
 }
 
 /// A hart.
@@ -344,6 +346,7 @@ impl MachineTree {
             fdt.property_array_u64("flick,memory", &[base, size])?;
             fdt.property_u32("flick,endpoints", tile.endpoints)?;
             fdt.property_u32("flick,harts", tile.harts)?;
+            fdt.property_u32("flick,kind", tile.kind)?;
             fdt.end_node(node)?;
         }
         Ok(fdt.end_node(tiles)?)

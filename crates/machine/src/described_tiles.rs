@@ -156,8 +156,24 @@ pub(crate) fn root_of(machine: &machine::Machine) -> Option<usize> {
     machine.tiles.iter().position(is_root)
 }
 
+/// Whether programs of one tile can run on the other.
+fn is_like(one: &Tile, other: &Tile) -> bool {
+    let memory = |tile: &Tile| tile.main_memory().map(|memory| (memory.base, memory.size));
+    let harts = |tile: &Tile| -> Vec<_> {
+        let all = tile.harts.iter();
+        all.map(|hart| (hart.isa.to_string(), hart.is_kernel))
+            .collect()
+    };
+    one.kind == TileKind::Harts && memory(one) == memory(other) && harts(one) == harts(other)
+}
+
 /// Tiles with harts beside the root's, for the tree of its firmware.
 pub(crate) fn core_tiles_for_root(machine: &machine::Machine, root: usize) -> Vec<CoreTileNode> {
+    let others = || machine.tiles.iter().enumerate().filter(|(n, _)| *n != root);
+    let kind_of = |number, tile: &Tile| {
+        let first = others().find(|(_, other)| is_like(other, tile));
+        first.map_or(number, |(first, _)| first)
+    };
     let node = |(number, tile): (usize, &Tile)| {
         let (dtu, memory) = (tile.dtu.as_ref()?, tile.main_memory()?);
         (tile.kind == TileKind::Harts && number != root).then(|| CoreTileNode {
@@ -169,6 +185,7 @@ pub(crate) fn core_tiles_for_root(machine: &machine::Machine, root: usize) -> Ve
             },
             endpoints: dtu.endpoints,
             harts: tile.harts.len() as u32,
+            kind: kind_of(number, tile) as u32,
         })
     };
     machine.tiles.iter().enumerate().filter_map(node).collect()

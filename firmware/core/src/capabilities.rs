@@ -135,6 +135,24 @@ impl<'a, T: Copy> Capabilities<'a, T> {
         }
     }
 
+    /// The same with all that the process has. False: that account would have too many.
+    pub fn move_account(&mut self, owner: u16, account: u16) -> bool {
+        let is_its = |entry: &&Entry<T>| entry.object.is_some() && entry.owner == owner;
+        let own = self.entries.iter().filter(is_its).count() as u16;
+        let to = self.counts.get(usize::from(account)).copied();
+        if to.is_none_or(|to| usize::from(to + own) > self.quota) {
+            return false;
+        }
+        if let Some(count) = self.count_of(owner) {
+            *count -= own;
+        }
+        self.set_account(owner, account);
+        if let Some(count) = self.count_of(owner) {
+            *count += own;
+        }
+        true
+    }
+
     fn count_of(&mut self, owner: u16) -> Option<&mut u16> {
         let account = *self.accounts.get(usize::from(owner))?;
         self.counts.get_mut(usize::from(account))
@@ -437,6 +455,28 @@ mod tests {
         assert!(table.add(7, 4, None).is_some());
         assert_eq!(revoke(&mut table, first), [0]);
         assert!(table.add(6, 5, None).is_some());
+    }
+
+    #[test]
+    fn a_process_moves_to_another_account_with_all_that_it_has() {
+        let mut entries = vec![Entry::FREE; 9];
+        let mut table = Capabilities::with_entries(&mut entries, 3);
+        table.set_account(5, 63);
+        let first = table.add(5, 0, None).unwrap();
+        table.add(5, 1, None).unwrap();
+        table.add(62, 2, None).unwrap();
+        table.add(62, 3, None).unwrap();
+        // It would have four.
+        assert!(!table.move_account(5, 62));
+        assert!(table.add(63, 4, None).is_some());
+        assert!(table.add(63, 5, None).is_none());
+        assert!(table.move_account(5, 61));
+        assert!(table.add(63, 6, None).is_some());
+        assert!(table.add(61, 7, None).is_some());
+        assert!(table.add(5, 8, None).is_none());
+        assert_eq!(revoke(&mut table, first), [0]);
+        assert!(table.add(61, 9, None).is_some());
+        assert!(table.add(61, 10, None).is_none());
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod port_table;
 mod portal_write;
 mod portals;
 mod processes;
+mod program_image;
 mod program_symbols;
 #[cfg(feature = "root")]
 mod root;

@@ -29,6 +29,9 @@ pub struct Process {
     pub is_ending: bool,
     /// Is the place in use?
     pub is_used: bool,
+    /// The number that it has at the root that has started it; 0: it was started here.
+    #[cfg(feature = "root")]
+    pub chosen: u32,
     /// Threads that wait at an address.
     pub waiters: List,
     /// Threads that wait for exceptions.
@@ -59,6 +62,8 @@ const NONE: Process = Process {
     status: 0,
     is_ending: false,
     is_used: false,
+    #[cfg(feature = "root")]
+    chosen: 0,
     waiters: List::EMPTY,
     handlers: List::EMPTY,
     faulted: List::EMPTY,
@@ -135,6 +140,12 @@ impl Processes {
         Some(place as u16)
     }
 
+    /// Its calls' addresses are in another page from now on.
+    #[cfg(feature = "root")]
+    pub fn set_window(&mut self, process: u16, window: u64) {
+        self[process].window = window;
+    }
+
     /// The physical address of what a call of such a process carries.
     #[cfg(feature = "root")]
     pub fn in_window(&self, process: u16, address: u64) -> Option<u64> {
@@ -163,6 +174,10 @@ impl Processes {
     pub fn orphan(&self) -> Option<u16> {
         let is_orphan = |place: &u16| {
             let process = &self[*place];
+            #[cfg(feature = "root")]
+            if process.chosen != 0 {
+                return false;
+            }
             process.parent.is_none() && process.tables.is_some() && !process.is_ending
         };
         (crate::endings::FIRST + 1..PROCESSES as u16).find(is_orphan)

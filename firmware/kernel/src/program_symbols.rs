@@ -2,13 +2,17 @@
 //! has at an address.
 use core::fmt;
 
-use elf::ElfBytes;
-use elf::abi::{PF_X, STT_FUNC};
-use elf::endian::LittleEndian;
 use flick_abi::card::rights;
 
 use crate::archive_files::files;
 use crate::kernel::{Caller, Kernel};
+use crate::program_image::{PF_X, SEGMENT};
+
+/// Of the ELF format: bytes of the header of a section and of a symbol, and the kinds of those with functions' names.
+const SECTION: u64 = 64;
+const SYMBOL: u64 = 24;
+const SHT_SYMTAB: u64 = 2;
+const STT_FUNC: u64 = 2;
 
 /// An address, with the function that it is in, if there is one.
 pub struct Place {
@@ -53,18 +57,43 @@ fn function(
     word: u64,
     instruction: u64,
 ) -> Option<(&'static str, u64)> {
-    let elf = ElfBytes::<LittleEndian>::minimal_parse(file).ok()?;
-    let has_word = elf.segments()?.iter().any(|segment| {
-        let offset = at.wrapping_sub(segment.p_vaddr);
-        let bytes = file.get(segment.p_offset.wrapping_add(offset) as usize..);
-        let has_word = bytes.is_some_and(|bytes| bytes.starts_with(&word.to_le_bytes()));
-        has_word && segment.p_flags & PF_X != 0 && offset < segment.p_filesz
-    });
-    let (symbols, names) = elf.symbol_table().ok().filter(|_| has_word)??;
-    let function = symbols.iter().find(|symbol| {
-        let is_function = symbol.st_symtype() == STT_FUNC;
-        is_function && instruction.wrapping_sub(symbol.st_value) < symbol.st_size
+    let number = |at: u64, bytes: usize| number(file, at, bytes);
+    let mut segments = entries(number(32, 8)?, SEGMENT, number(56, 2)?);
+    segments.find(|&segment| {
+        let field = |n| number(segment + n, 8).unwrap_or(0);
+        let offset = at.wrapping_sub(field(16));
+        let in_file = field(8).wrapping_add(offset);
+        field(0) >> 32 & PF_X != 0 && offset < field(32) && number(in_file, 8) == Some(word)
     })?;
-    let name = names.get(function.st_name as usize).ok()?;
-    Some((name, function.st_value))
+    let mut sections = entries(number(40, 8)?, SECTION, number(60, 2)?);
+    let section = |place, n| number(place + n, 8);
+    let symbols = sections.find(|&place| number(place + 4, 4) == Some(SHT_SYMTAB))?;
+    let strings = number(40, 8)?.checked_add(SECTION * number(symbols + 40, 4)?)?;
+    let count = section(symbols, 32)? / SYMBOL;
+    let mut symbols = entries(section(symbols, 24)?, SYMBOL, count);
+    let function = symbols.find(|&symbol| {
+        let field = |n| number(symbol + n, 8).unwrap_or(0);
+        field(0) >> 32 & 15 == STT_FUNC && instruction.wrapping_sub(field(8)) < field(16)
+    })?;
+    let name = section(strings, 24)?.checked_add(number(function, 4)?)?;
+    let name = file.get(name as usize..)?.split(|&byte| byte == 0).next()?;
+    Some((str::from_utf8(name).ok()?, number(function + 8, 8)?))
+}
+
+/// The entries of a table that are at places of a file, or would be.
+fn entries(first: u64, size: u64, count: u64) -> impl Iterator<Item = u64> {
+    // No file is so large that a place in an entry would not be a number.
+    let is_place = |place: &u64| *place < u64::MAX / 2;
+    (0..count).map_while(move |n| first.checked_add(n.checked_mul(size)?).filter(is_place))
+}
+
+/// A number of some bytes, up to eight.
+#[inline(never)]
+fn number(file: &[u8], at: u64, bytes: usize) -> Option<u64> {
+    let bytes = file.get(at as usize..)?.get(..bytes)?;
+    Some(
+        bytes
+            .iter()
+            .rfold(0, |number, byte| number << 8 | u64::from(*byte)),
+    )
 }

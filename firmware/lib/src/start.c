@@ -59,7 +59,9 @@ __attribute__((noreturn)) void __card_start(const struct flick_program_start *st
   __card_begin_files(spawned);
   __card_begin_streams();
   int argc = start->arguments;
-  size_t variables = spawned ? spawned->environment : 0;
+  // Behind the record in both kinds that have an environment.
+  bool has_environment = spawned || start->version == FLICK_START_WITH_ENVIRONMENT;
+  size_t variables = has_environment ? ((const struct card_spawned_start *)start)->environment : 0;
   // The pointers are on the stack, below all that main has there.
   char *argv[argc + 1], *envp[variables + 1];
   char *behind = split((char *)start->text, argv, argc);

@@ -29,6 +29,7 @@ int main(int argc, char **argv) {
   uint64_t endpoints, message[15] = {0}, label, rounds = 0;
   uint64_t until = flick_time() + atol(argv[1]) * flick_program.frequency / 1000;
   int64_t dram = good(flick_tile_find(0, 0, 0, &endpoints), "tile_find");
+  int64_t hostile = good(flick_tile_find((uint64_t)"core0", 5, 0, &endpoints), "tile_find");
   int64_t own = good(flick_tile_memory(dram, sizeof words), "tile_memory");
   int64_t gate = good(flick_gate_create(), "gate_create");
   int64_t sender = good(flick_gate_sender(gate, LABEL, 1), "gate_sender");
@@ -61,6 +62,16 @@ int main(int argc, char **argv) {
     expect(flick_gate_receive(gate, (uint64_t)message, FLICK_FOR_EVER, &label), 0xff | 8 << 8,
            "an answer");
     expect(label, LABEL + 1, "its label");
+    // A program of the hostile tile, which says of it what it likes. It is given something.
+    if (rounds % 16 == 0) {
+      int64_t program = flick_activity_create(hostile);
+      if (program >= 0) {
+        flick_activity_give(program, sender);
+        flick_activity_start(program, own);
+        flick_activity_wait(program, flick_time() + 100, &label);
+        expect(flick_capability_revoke(program), 0, "a program of a hostile tile goes");
+      }
+    }
     if (wrong > 20)
       break;
     rounds++;

@@ -1,7 +1,9 @@
 // Who waits for a program of another tile that ends, or for a tile that stops: `deaths serve` is a
 // server, `deaths ask N` its client, whose last message is N, and `deaths wait` waits for an
-// accelerator that does nothing. `deaths last` ends behind all others.
-#include <flick/card.h>
+// accelerator that does nothing. `deaths start FILE` starts FILE on core0, and waits. `deaths last`
+// ends behind all others.
+#include <errno.h>
+#include <flick/programs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,10 +64,26 @@ static int wait_for_ever(void) {
   return 0;
 }
 
+// A program on the tile of a server, which is this one.
+static int start(const char *path) {
+  struct flick_placed program;
+  char *argv[] = {"deaths", "last", NULL};
+  int started = flick_placed_create(&program, "core0", false);
+  started = started ? started : flick_placed_start_file(&program, path, argv, NULL);
+  printf("it starts: %d\n", started);
+  int ended = flick_placed_wait(&program, FLICK_FOR_EVER, NULL);
+  printf("its end: %d, %d\n", ended, errno == EOWNERDEAD);
+  int again = flick_placed_create(&program, "core0", false);
+  printf("another one: %d, %d\n", again, errno == EOWNERDEAD);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "last"))
     return flick_thread_sleep(flick_time() + 5 * flick_program.frequency) == 0;
   if (argc > 2 && !strcmp(argv[1], "ask"))
     return ask(strtoul(argv[2], NULL, 0));
+  if (argc > 2 && !strcmp(argv[1], "start"))
+    return start(argv[2]);
   return argc > 1 && !strcmp(argv[1], "wait") ? wait_for_ever() : serve();
 }

@@ -137,7 +137,7 @@ static u64 argument(void) {
 
 static void call(void) {
   u64 *message = (u64 *)words;
-  u64 number = next() % 8 ? 80 + next() % 33 : next() % 256, size = 8 * (next() % (WORDS + 1));
+  u64 number = next() % 8 ? 80 + next() % 37 : next() % 256, size = 8 * (next() % (WORDS + 1));
   if (number == ENDED && next() % 8)
     number = 81;
   message[0] =

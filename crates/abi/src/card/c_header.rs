@@ -6,7 +6,9 @@ use crate::file_protocol::{DOES_NOT_WAIT, Operation};
 use crate::file_session::{self, Failure};
 use crate::service;
 
-use super::{CallPage, Error, ExceptionRecord, ProgramStart, ThreadState, hint, pages, rights};
+use super::{
+    CallPage, Error, ExceptionRecord, ProgramImage, ProgramStart, ThreadState, hint, pages, rights,
+};
 
 const BEGIN: &str = "\
 /* The kernel calls of the card (docs/kernel-calls.md). Made from crates/abi/src/card by its example
@@ -31,6 +33,12 @@ struct flick_program_start {
 
 /* That of this program; in the library of `flick card cc`. */
 extern struct flick_program_start flick_program;
+
+/* What the image of a program for another tile begins with (flick_activity_start): its version is
+   FLICK_IMAGE_VERSION. Texts of arguments and environment are behind it, then the ELF file. */
+struct flick_program_image {
+  uint64_t version, arguments, environment, texts, file, size;
+};
 
 struct flick_exception_record {
   uint64_t thread, cause, pc, value;
@@ -89,6 +97,8 @@ fn constants(out: &mut impl Write) -> fmt::Result {
         ("PAGE", super::PAGE),
         ("PAGES_AT_ONCE", super::PAGES_AT_ONCE),
         ("STACK_END", super::STACK_END),
+        ("START_WITH_ENVIRONMENT", super::START_WITH_ENVIRONMENT),
+        ("IMAGE_VERSION", super::IMAGE_VERSION),
         ("PRIORITIES", super::PRIORITIES),
         ("NORMAL_PRIORITY", super::NORMAL_PRIORITY),
         ("HINT_GENERAL", hint::GENERAL),
@@ -230,6 +240,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     out.write_str(RECORDS)?;
     for (name, size) in [
         ("program_start", size_of::<ProgramStart>()),
+        ("program_image", size_of::<ProgramImage>()),
         ("exception_record", size_of::<ExceptionRecord>()),
         ("thread_state", size_of::<ThreadState>()),
     ] {

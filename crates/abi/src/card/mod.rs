@@ -12,7 +12,10 @@ pub use c_header::c_header;
 pub use call_table::{CallPage, CallPlace};
 pub use command_line::{argument_bytes, write_argument};
 pub use kernel_calls::Call;
-pub use program_start::{ProgramStart, START_VERSION};
+pub use program_start::{
+    IMAGE_VERSION, MOST_IMAGE_PAGES, MOST_TEXTS, ProgramImage, ProgramStart, START_VERSION,
+    START_WITH_ENVIRONMENT,
+};
 pub use root_calls::RootCall;
 
 /// The pages of all calls, by number.

@@ -27,7 +27,7 @@ pub const MOST_CARRIED: usize = 160;
 /// Words of an answer: two values, and one of [`answer`]; then what it carries.
 pub const ANSWER_WORDS: usize = 3;
 
-/// In the place of a call's number: a process has ended.
+/// In the place of a call's number: a process has ended. The first argument is its status.
 pub const ENDED: u64 = 0xff;
 /// In the place of a call's number: the kernel asks whether the root is there.
 pub const IS_THERE: u64 = 0xfe;
@@ -50,8 +50,22 @@ pub mod answer {
 }
 
 /// The bit of a label that says that a message of the root is no answer. The endpoints of its first word, a bit each,
-/// are gone, and it is to be answered.
+/// are gone, and it is to be answered. Its second word is one of [`program`].
 pub const NOTICE: u64 = 1 << 63;
+
+/// The bit of the number of a process that the root has chosen: it has started it.
+pub const CHOSEN: u64 = 1 << 31;
+
+/// What a notice says of a program besides, whose number is the third word.
+pub mod program {
+    /// Nothing.
+    pub const NONE: u64 = 0;
+    /// It is to be started. The fourth word is the endpoint that reaches its image, and the fifth one the image's
+    /// bytes. The first word of the answer is an error, or 0.
+    pub const START: u64 = 1;
+    /// It is to be ended.
+    pub const END: u64 = 2;
+}
 
 /// What of a call's arguments is an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

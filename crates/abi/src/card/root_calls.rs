@@ -10,7 +10,8 @@ calls! {
         "the tile; the endpoints of its unit";
         NotFound: "there is no such tile behind", Invalid: "the size", BadAddress: "the caller cannot load the name",
         NoCall: "the kernel is no root";
-        "Finds a tile without harts: one whose accelerator computes what has this name, or one of memory."
+        "Finds a tile: one whose accelerator computes what has this name, one with harts that has it, with or without \
+         the number at its end, or one of memory."
     TileMemory = 81, "tile_memory", Kernel;
         "tile": "a tile of memory", "size": "bytes, up to 1 GiB";
         "a capability";
@@ -86,11 +87,12 @@ calls! {
         Dead: "the gate is gone", TimedOut: "no answer came in time", NoCall: "the kernel is no root";
         "Sends a message and waits for its answer."
     ActivityCreate = 92, "activity_create", Kernel;
-        "tile": "of an accelerator"; "a capability";
+        "tile": "of an accelerator, or with harts"; "a capability";
         NotFound: "there is no such tile",
-        NoMemory: "there is no place for an activity, or no memory for what it has",
-        NoCall: "the kernel is no root";
-        "Makes an activity of an accelerator. It ends when the capability is revoked. Activities of a tile take turns."
+        NoMemory: "memory or places for activities are used up; or the process has 8 programs, or 4 of the tile",
+        Dead: "the tile does not answer", NoCall: "the kernel is no root";
+        "Makes an activity of an accelerator, or a program of a tile with harts. It ends when the capability is \
+         revoked. Activities of a tile take turns."
     ActivityEndpoint = 93, "activity_endpoint", Kernel;
         "activity": "a capability", "endpoint": "the accelerator's", "capability": "to send, or of memory";
         "0";
@@ -108,17 +110,21 @@ calls! {
         NoMemory: "there is no place for a capability", NoCall: "the kernel is no root";
         "Makes a capability for the local memory of an accelerator."
     ActivityStart = 96, "activity_start", Kernel;
-        "activity": "a capability", "input": "0: it asks for its input; 1: others write it";
+        "activity": "a capability", "input": "0: it asks for its input; 1: others write it. Of a program, a capability \
+        of memory with its image";
         "0";
-        NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity, or the input",
-        Busy: "it has started", Failed: "the tile does not answer", NoCall: "the kernel is no root";
-        "Starts an accelerator."
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity, or the input, or \
+        the image is of no program",
+        Busy: "it has started", Again: "endpoints of the tile are free soon", NoMemory: "the tile's memory, processes \
+        or endpoints are used up", Failed: "the tile does not answer, or does not reach the image",
+        Dead: "the tile has stopped", NoCall: "the kernel is no root";
+        "Starts an accelerator, or a program. A program is loaded then, so that its image may go."
     ActivityWait = 97, "activity_wait", Kernel;
         "activity": "a capability", "until": "a value of `time`";
-        "3: it has ended, 4: with an error; the error";
+        "3: it has ended, 4: with an error; the error, or the status of a program that has ended";
         NotFound: "the caller's process has no such capability, or it was revoked", Invalid: "it is not of an activity",
         TimedOut: "it has not ended in time", NoCall: "the kernel is no root";
-        "Waits for the end of an accelerator's activity."
+        "Waits for the end of an activity or a program."
     ServiceCreate = 98, "service_create", Kernel;
         "gate": "of the caller's process", "name": "the address of a name", "size": "its bytes, up to 32",
         "label": "of the kernel's messages";
@@ -170,8 +176,8 @@ calls! {
         "Sends a message, and does not wait for the answer, which comes to the gate with the label."
     ActivityState = 110, "activity_state", Kernel;
         "activity": "a capability";
-        "0: it has not begun, 1: it waits for its turn, 2: it has its turn, 3: it waits for a message, 4: it is over; \
-        its blocks";
+        "0: it has not begun, 1: it is ready, 2: it has its turn, 3: it waits for a message, 4: it is over; \
+        its blocks, or the tile of a program";
         NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity",
         Failed: "the tile does not answer", NoCall: "the kernel is no root";
         "Says what an activity does, and how many blocks its logic has computed."
@@ -188,9 +194,10 @@ calls! {
         "activity": "a capability", "may": "1: it may move, 0: it keeps its tile";
         "the tile that it has now";
         NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity, or `may`",
-        Busy: "it is of a group",
+        Busy: "it is of a group, or a program that has begun",
         NoCall: "the kernel is no root";
-        "Lets an activity have its turn on any tile of the same kind. It keeps its tile at first."
+        "Lets an activity have its turn on any tile of the same kind. It keeps its tile at first. A program begins on \
+         the tile of the same kind that has the fewest."
     GroupCreate = 114, "group_create", Kernel;
         ; "a capability";
         NoMemory: "the process has 8 groups, or there is no place for one", NoCall: "the kernel is no root";
@@ -202,6 +209,13 @@ calls! {
         Busy: "the activity has begun or is of a group, or a member has begun", Exists: "a member is of the same tile",
         NoMemory: "the group has 8 members", NoCall: "the kernel is no root";
         "Adds an activity to a group. It keeps its tile. All members have to be started before the group has its first turn."
+    ActivityGive = 116, "activity_give", Kernel;
+        "activity": "a capability of a program", "capability": "of the caller's process";
+        "the number of the program's capability";
+        NotFound: "the caller's process has no such capability", Invalid: "it is not of a program, or cannot be given \
+        away", Busy: "the program has got 16, or is over", NoMemory: "there is no place for a capability",
+        NoCall: "the kernel is no root";
+        "Makes a capability of the same right for a program of another tile."
     HostMemory = 119, "host_memory", Kernel;
         "address": "of the host's process", "size": "bytes", "rights": "1 to read, 2 to write, 3";
         "a capability";

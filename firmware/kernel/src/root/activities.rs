@@ -8,6 +8,7 @@ use flick_kernel_core::capabilities;
 use flick_kernel_core::threads::{List, Place, Wait};
 
 use super::activity_image::{ENDPOINTS, Image, wants_memory};
+use super::core_programs::is_of_program;
 use super::lost_tiles::Range;
 use super::remote::NoAnswer;
 use super::tile_table::TileFacts;
@@ -130,6 +131,9 @@ pub fn of_units(number: u16) -> Option<u16> {
 impl Root {
     /// The list of threads that wait for the end of an activity.
     pub fn waiters(&mut self, activity: u16) -> &mut List {
+        if is_of_program(activity) {
+            return self.program_waiters(activity);
+        }
         &mut self.activities[activity].waiters
     }
 }
@@ -149,6 +153,12 @@ impl Kernel {
     pub fn create_activity(&mut self, caller: Caller, tile: u64) -> Answer {
         if !self.map.is_coherent {
             return Err(Error::NoCall);
+        }
+        if let Some(core) = u16::try_from(tile)
+            .ok()
+            .and_then(|n| self.root.cores.place(n))
+        {
+            return self.create_program(caller, core);
         }
         let place = self.root.tiles.place(tile).ok_or(Error::NotFound)?;
         let facts = *self.root.tiles.at(place);

@@ -2,6 +2,7 @@
 //! sends the other calls to the root (`docs/root.md`).
 use flick_abi::card::remote_call::{
     self, ANSWER_WORDS, CALL_WORDS, FROM_ROOT, MOST_CARRIED, NOTICE, TO_ROOT, answer, carried,
+    program,
 };
 use flick_abi::card::{Error, FOR_EVER, MAILBOX_BYTES, PAGE, RootCall, rights};
 use flick_abi::dtu::Error as UnitError;
@@ -53,8 +54,8 @@ pub struct Asked {
     /// Places that are used, as bits.
     used: u32,
     before: u64,
-    /// Numbers of processes that have ended, of which the root was not told; and their places, as bits.
-    ended: [u64; PROCESSES],
+    /// Numbers and statuses of processes that have ended, of which the root was not told; and their places, as bits.
+    ended: [(u64, u64); PROCESSES],
     untold: u32,
     /// Gates for whose threads the root was asked for a hart, as bits.
     switches: u32,
@@ -73,7 +74,7 @@ impl Asked {
             all: [None; ASKED],
             used: 0,
             before: 0,
-            ended: [0; PROCESSES],
+            ended: [(0, 0); PROCESSES],
             untold: 0,
             switches: 0,
             heard_at: 0,
@@ -86,6 +87,11 @@ impl Asked {
     /// When the root is asked whether it is there.
     pub fn next_check(&self) -> u64 {
         self.check_at
+    }
+
+    /// Was the root not yet told of the end of the process that had this place?
+    pub fn is_untold(&self, process: u16) -> bool {
+        self.untold >> process & 1 != 0
     }
 
     fn is_idle(&self) -> bool {
@@ -162,10 +168,6 @@ impl Kernel {
                 };
                 self.each_piece(caller, a2, a3, right, |_, _, _, _| {})?;
                 return Ok(Done::Again);
-            }
-            RootCall::CapabilityGive => {
-                // The root takes the kernel's word for that.
-                self.relative(caller.process, a1).ok_or(Error::NotFound)?;
             }
             _ => {}
         }
@@ -245,7 +247,11 @@ impl Kernel {
             }
             _ => {}
         }
-        let process = self.processes.number(caller.process);
+        if call == RootCall::CapabilityGive {
+            let to = self.relative(caller.process, arguments[1]);
+            sent[1] = self.number_at_root(to.ok_or(Error::NotFound)?);
+        }
+        let process = self.number_at_root(caller.process);
         words[0] = call as u64 | what << 8 | process << 32;
         words[1..CALL_WORDS].copy_from_slice(&sent);
         let asked = &mut self.root.asked;
@@ -324,9 +330,19 @@ impl Kernel {
     fn root_has_said(&mut self, unit: Unit, message: &Message<LONGEST>) {
         let label = message.header.label;
         if label & NOTICE != 0 && !message.header.is_answer() {
-            self.endpoints_are_gone(message.payload[0]);
+            let [gone, what, number, at, size, ..] = message.payload;
+            self.endpoints_are_gone(gone);
+            let done = match what {
+                program::START => self.start_chosen(number, at, size),
+                program::END => {
+                    self.end_chosen(number);
+                    Ok(())
+                }
+                _ => Ok(()),
+            };
+            let error = [done.map_or_else(|error| error as u64, |()| 0)];
             // The root has room for it soon. Behind an answer the slot may have the next message already.
-            let answer = || unit.answer_at(FROM_ROOT, message.slot, &[]);
+            let answer = || unit.answer_at(FROM_ROOT, message.slot, &error);
             let mut answered = answer();
             while answered == Err(UnitError::NoSpace) {
                 answered = answer();
@@ -434,8 +450,9 @@ impl Kernel {
     #[inline(never)]
     pub fn end_at_root(&mut self, process: u16) {
         // A process whose predecessor in its place is not yet told has not called the root.
-        if self.root.asked.untold >> process & 1 == 0 {
-            self.root.asked.ended[usize::from(process)] = self.processes.number(process);
+        if !self.root.asked.is_untold(process) {
+            let ended = (self.number_at_root(process), self.processes[process].status);
+            self.root.asked.ended[usize::from(process)] = ended;
         }
         self.root.asked.untold |= 1 << process;
         // The next process in this place has none of its rights.
@@ -451,8 +468,8 @@ impl Kernel {
     fn tell_ends(&mut self, unit: Unit) -> bool {
         while self.root.asked.untold != 0 {
             let process = self.root.asked.untold.trailing_zeros() as usize;
-            let number = self.root.asked.ended[process];
-            let words = [remote_call::ENDED | number << 32, 0, 0, 0, 0, 0, 0];
+            let (number, status) = self.root.asked.ended[process];
+            let words = [remote_call::ENDED | number << 32, status, 0, 0, 0, 0, 0];
             match unit.send_by(TO_ROOT, &words, (FROM_ROOT, NOBODY)) {
                 Err(UnitError::NoCredits | UnitError::NoSpace) => {
                     let now = csr::time();
@@ -479,7 +496,7 @@ impl Kernel {
         let (Some(unit), Some(reader)) = (self.tiles.unit, self.first_at_gate(gate)) else {
             return false;
         };
-        let process = self.processes.number(self.dispatch.threads[reader].process);
+        let process = self.number_at_root(self.dispatch.threads[reader].process);
         let words = [remote_call::SWITCH | process << 32, 0, 0, 0, 0, 0, 0];
         let label = SWITCHES | u64::from(gate);
         let sent = unit.send_by(TO_ROOT, &words, (FROM_ROOT, label));

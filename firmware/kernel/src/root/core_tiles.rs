@@ -10,9 +10,10 @@ use flick_kernel_core::flat_tree::{Event, FlatTree, number};
 
 use super::remote::NoAnswer;
 use super::remote_processes::{RemoteProcess, Waiting};
+use super::tile_table::NAME;
 use super::{Memory, Object, lost_tiles::Range};
 use crate::csr;
-use crate::dtu::{KERNEL, MOST_TILES, REMOTE, REPLIES, Unit};
+use crate::dtu::{KERNEL, MOST_TILES, Message, REMOTE, REPLIES, Unit};
 use crate::kernel::Kernel;
 
 /// Endpoints of a tile that the root uses.
@@ -48,6 +49,8 @@ pub enum EndpointUse {
         view: Option<u8>,
         activity: u16,
     },
+    /// The tile's kernel reaches the image of a program by it, by this capability.
+    Image(Place),
     /// It is of no use any more, and the tile's kernel does not know it yet.
     Leaving,
 }
@@ -62,14 +65,25 @@ enum Health {
     WasLost,
 }
 
-/// A tile.
-#[derive(Debug)]
-pub struct CoreTile {
-    pub tile: u16,
+/// What the tree says of a tile.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    tile: u16,
     /// Its main memory.
     memory: (u64, u64),
     endpoints: usize,
     harts: usize,
+    /// The first tile whose programs can run here.
+    kind: u16,
+    name: [u8; NAME],
+    length: usize,
+}
+
+/// A tile.
+#[derive(Debug)]
+pub struct CoreTile {
+    pub tile: u16,
+    facts: Facts,
     health: Health,
     uses: [EndpointUse; ENDPOINTS],
     /// The endpoint for memory that was taken away last for another one.
@@ -79,6 +93,8 @@ pub struct CoreTile {
     told: u64,
     /// When the notice under way was sent; 0: there is none.
     told_at: u64,
+    /// The program that it is of.
+    tells: Option<u8>,
     pub processes: [Option<RemoteProcess>; PROCESSES],
     pub waiting: [Option<Waiting>; WAITING],
     /// The page of what calls carry.
@@ -116,6 +132,25 @@ impl CoreTiles {
         self.all.get_mut(usize::from(core))
     }
 
+    /// The first tile of this name, with or without the number at its end, from a number on.
+    pub fn find(&self, name: &[u8], from: u64) -> Option<(u16, usize)> {
+        let is_it = |of: &&CoreTile| {
+            let own = &of.facts.name[..of.facts.length];
+            let is_digit = |n: &u8| n.is_ascii_digit();
+            u64::from(of.tile) >= from
+                && own
+                    .strip_prefix(name)
+                    .is_some_and(|rest| rest.iter().all(is_digit))
+        };
+        let found = self.all.iter().filter(|_| !name.is_empty()).find(is_it)?;
+        Some((found.tile, found.facts.endpoints))
+    }
+
+    /// Tiles are asked before the next call.
+    pub fn check_soon(&mut self) {
+        self.check_at = 0;
+    }
+
     /// When tiles are asked.
     pub fn next_check(&self) -> u64 {
         self.check_at
@@ -131,22 +166,44 @@ impl CoreTiles {
     }
 }
 
-impl CoreTile {
+impl Facts {
     const NONE: Self = Self {
         tile: u16::MAX,
         memory: (0, 0),
         endpoints: 0,
         harts: 0,
+        kind: u16::MAX,
+        name: [0; NAME],
+        length: 0,
+    };
+}
+
+impl CoreTile {
+    const NONE: Self = Self {
+        tile: u16::MAX,
+        facts: Facts::NONE,
         health: Health::Good,
         uses: [EndpointUse::Free; ENDPOINTS],
         victim: 0,
         gone: 0,
         told: 0,
         told_at: 0,
+        tells: None,
         processes: [None; PROCESSES],
         waiting: [None; WAITING],
         window: 0,
     };
+
+    /// Can programs of the other run here?
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.facts.kind == other.facts.kind
+    }
+
+    /// How many processes with capabilities it has.
+    #[inline(never)]
+    pub fn load(&self) -> usize {
+        self.processes.iter().flatten().count()
+    }
 
     /// The tile answers.
     pub fn is_good(&self) -> bool {
@@ -167,16 +224,16 @@ impl CoreTile {
 
     /// Is this a range of its main memory?
     pub fn has_memory(&self, address: u64, bytes: u64) -> bool {
-        let (base, size) = self.memory;
+        let (base, size) = self.facts.memory;
         let offset = address.wrapping_sub(base);
         offset < size && bytes <= size - offset
     }
 }
 
-/// Calls a function for each tile of the tree, with its number, memory, endpoints and harts.
-fn each_node(tree: FlatTree<'_>, mut f: impl FnMut(u64, (u64, u64), u64, u64)) {
+/// Calls a function for each tile of the tree.
+fn each_node(tree: FlatTree<'_>, f: &mut dyn FnMut(Facts)) {
     let (mut depth, mut is_inside) = (0, false);
-    let (mut tile, mut memory, mut endpoints, mut harts) = (0, (0, 0), 0, 0);
+    let mut tile = Facts::NONE;
     for event in tree.events() {
         match event {
             Event::Begin(name) => {
@@ -186,12 +243,18 @@ fn each_node(tree: FlatTree<'_>, mut f: impl FnMut(u64, (u64, u64), u64, u64)) {
                 }
             }
             Event::Property(name, value) if is_inside && depth == 3 => match name {
-                b"reg" => tile = number(value),
-                b"flick,endpoints" => endpoints = number(value),
-                b"flick,harts" => harts = number(value),
+                b"reg" => tile.tile = number(value) as u16,
+                b"flick,endpoints" => tile.endpoints = ENDPOINTS.min(number(value) as usize),
+                b"flick,harts" => tile.harts = number(value) as usize,
+                b"flick,kind" => tile.kind = number(value) as u16,
+                b"flick,name" => {
+                    let name = value.strip_suffix(b"\0").unwrap_or(value);
+                    tile.length = name.len().min(NAME);
+                    tile.name[..tile.length].copy_from_slice(&name[..tile.length]);
+                }
                 b"flick,memory" => {
                     if let Some((base, size)) = value.split_at_checked(8) {
-                        memory = (number(base), number(size));
+                        tile.memory = (number(base), number(size));
                     }
                 }
                 _ => {}
@@ -199,7 +262,7 @@ fn each_node(tree: FlatTree<'_>, mut f: impl FnMut(u64, (u64, u64), u64, u64)) {
             Event::Property(..) => {}
             Event::End => {
                 if is_inside && depth == 3 {
-                    f(tile, memory, endpoints, harts);
+                    f(core::mem::replace(&mut tile, Facts::NONE));
                 }
                 depth -= 1;
             }
@@ -229,28 +292,22 @@ impl Kernel {
     #[inline(never)]
     pub fn begin_core_tiles(&mut self, tree: FlatTree<'_>) {
         let mut count = 0;
-        each_node(tree, |_, _, _, _| count += 1);
+        each_node(tree, &mut |_| count += 1);
         let count = usize::min(count, MOST_TILES as usize - 1);
         let (Some(unit), 1..) = (self.tiles.unit, count) else {
             return;
         };
         self.root.cores.all = self.root_table(count, || CoreTile::NONE);
         let mut made = 0;
-        each_node(tree, |tile, memory, endpoints, harts| {
+        each_node(tree, &mut |facts| {
             if let (Some(of), Some(window)) =
                 (self.root.cores.all.get_mut(made), self.frames.allocate())
             {
-                *of = CoreTile {
-                    tile: tile as u16,
-                    memory,
-                    endpoints: ENDPOINTS.min(endpoints as usize),
-                    harts: harts as usize,
-                    window,
-                    ..CoreTile::NONE
-                };
+                (of.tile, of.facts, of.window) = (facts.tile, facts, window);
                 made += 1;
             }
         });
+        self.begin_core_programs();
         let credits = (usize::from(SLOTS) / 2 / made.max(1)).clamp(1, MOST_CREDITS);
         for core in 0..made as u8 {
             let begun = self.begin_core_tile(unit, core, credits as u16);
@@ -264,7 +321,7 @@ impl Kernel {
 
     fn begin_core_tile(&self, unit: Unit, core: u8, credits: u16) -> Result<(), NoAnswer> {
         let of = self.root.cores.get(core).ok_or(NoAnswer)?;
-        let (base, size) = of.memory;
+        let (base, size) = of.facts.memory;
         let buffer = (base + size).saturating_sub(BEFORE_END);
         let receive = ReceiveEndpoint::new(KERNEL, buffer, LOG2_SLOT, SLOTS);
         unit.set_remote(of.tile, FROM_ROOT, Some(Endpoint::Receive(receive)))?;
@@ -285,7 +342,7 @@ impl Kernel {
     fn free_core_endpoint(&mut self, core: u8) -> Result<u8, Error> {
         let of = self.root.cores.get(core).ok_or(Error::Dead)?;
         let first = usize::from(FIRST_OF_PROGRAMS);
-        let uses = of.uses.get(first..of.endpoints).unwrap_or(&[]);
+        let uses = of.uses.get(first..of.facts.endpoints).unwrap_or(&[]);
         if let Some(free) = uses.iter().position(|of| *of == EndpointUse::Free) {
             return Ok((first + free) as u8);
         }
@@ -294,7 +351,7 @@ impl Kernel {
         }
         // Endpoints for memory can be set up again. Others come in turns, so that two users do not take one from each
         // other.
-        let count = of.endpoints;
+        let count = of.facts.endpoints;
         for _ in 0..count {
             let of = self.root.cores.get_mut(core).ok_or(Error::Dead)?;
             of.victim = (of.victim + 1) % count;
@@ -326,7 +383,7 @@ impl Kernel {
         (core, process): (u8, u16),
         source: Place,
         endpoint: Endpoint,
-        of: impl FnOnce(Place) -> EndpointUse,
+        of: &dyn Fn(Place) -> EndpointUse,
     ) -> Result<u8, Error> {
         let number = self.free_core_endpoint(core)?;
         let object = Object::Remote(core, number);
@@ -411,7 +468,7 @@ impl Kernel {
                     let renewed = self.renew_core_endpoint(core, number, shown.endpoint(activity));
                     // What goes by the endpoint has begun with the memory before.
                     let of = &self.root.cores.all[usize::from(core)];
-                    let (tile, harts) = (of.tile, of.harts);
+                    let (tile, harts) = (of.tile, of.facts.harts);
                     let limit = self.map.frequency / PAUSE;
                     let unit = self.tiles.unit.filter(|_| renewed.is_ok());
                     let ended = unit.map(|unit| unit.finish_of_harts(tile, harts, limit));
@@ -434,10 +491,10 @@ impl Kernel {
         };
         let was = core::mem::replace(&mut of.uses[usize::from(number)], EndpointUse::Leaving);
         of.gone |= 1 << number;
-        let (tile, harts, is_good) = (of.tile, of.harts, of.is_good());
+        let (tile, harts, is_good) = (of.tile, of.facts.harts, of.is_good());
         let reaches = match was {
             // It is revoked behind this endpoint.
-            EndpointUse::Memory { source, .. } => {
+            EndpointUse::Memory { source, .. } | EndpointUse::Image(source) => {
                 let object = self.root.capabilities.object(source);
                 match object.map(|object| self.root.views.seen(object)) {
                     Some(Object::Memory(memory)) => Some(Range {
@@ -450,15 +507,19 @@ impl Kernel {
             }
             _ => None,
         };
-        if let EndpointUse::Gate(_) = was {
-            self.end_calls_to((tile, number.into()));
+        match was {
+            EndpointUse::Gate(_) => self.end_calls_to((tile, number.into())),
+            EndpointUse::Image(_) => self.root.programs.image_is_gone(core, number),
+            _ => {}
         }
         let limit = self.map.frequency / PAUSE;
         let cleared = self.tiles.unit.filter(|_| is_good).ok_or(NoAnswer);
         let cleared = cleared.and_then(|unit| {
             unit.set_remote(tile, number.into(), None)?;
             match was {
-                EndpointUse::Memory { .. } => unit.finish_of_harts(tile, harts, limit),
+                EndpointUse::Memory { .. } | EndpointUse::Image(_) => {
+                    unit.finish_of_harts(tile, harts, limit)
+                }
                 _ => Ok(()),
             }
         });
@@ -468,13 +529,13 @@ impl Kernel {
         }
     }
 
-    /// Kernels of tiles are told which endpoints are gone.
+    /// Kernels of tiles are told which endpoints are gone, and which programs start and end.
     #[cold]
     #[inline(never)]
     pub fn tell_core_tiles(&mut self) {
         for core in 0..self.root.cores.all.len() as u8 {
             let of = &self.root.cores.all[usize::from(core)];
-            if of.gone != 0 && of.told_at == 0 {
+            if of.told_at == 0 && (of.gone != 0 || self.root.programs.to_tell(core).is_some()) {
                 self.send_notice(core);
             }
         }
@@ -489,9 +550,15 @@ impl Kernel {
         let to = (of.tile, FROM_ROOT, KERNEL);
         unit.set_message_endpoint(unit.root_sender(), KERNEL, to, (NOTICE, 1));
         let label = NOTICE | u64::from(core);
-        let sent = unit.send_by(unit.root_sender(), &[of.gone], (REPLIES, label));
+        let (tells, words) = self.root.programs.to_tell(core).unzip();
+        let [what, of_program, at, size] = words.unwrap_or_default();
+        let words = [of.gone, what, of_program, at, size];
+        let sent = unit.send_by(unit.root_sender(), &words, (REPLIES, label));
         if sent.is_ok() {
-            (of.told, of.gone, of.told_at) = (of.gone, 0, now.max(1));
+            (of.told, of.gone, of.told_at, of.tells) = (of.gone, 0, now.max(1), tells);
+            if let Some(n) = tells {
+                self.root.programs.was_told(n);
+            }
         }
         self.root.cores.check_at = self.root.cores.check_at.min(now + pause);
         // Without room it is told later.
@@ -503,8 +570,9 @@ impl Kernel {
     /// The kernel of a tile has answered a notice.
     #[cold]
     #[inline(never)]
-    pub fn core_has_heard(&mut self, label: u64) {
-        let Some(of) = self.root.cores.get_mut(label as u8) else {
+    pub fn core_has_heard(&mut self, message: &Message) {
+        let core = message.header.label as u8;
+        let Some(of) = self.root.cores.get_mut(core) else {
             return;
         };
         for (number, of_endpoint) in of.uses.iter_mut().enumerate() {
@@ -513,6 +581,9 @@ impl Kernel {
             }
         }
         (of.told, of.told_at) = (0, 0);
+        if let Some(n) = of.tells.take() {
+            self.program_was_told(n, message.payload[0]);
+        }
         self.tell_core_tiles();
     }
 
@@ -539,6 +610,7 @@ impl Kernel {
     #[inline(never)]
     pub fn check_core_tiles(&mut self, now: u64) {
         self.root.cores.check_at = u64::MAX;
+        self.end_revoked_programs();
         for core in 0..self.root.cores.all.len() as u8 {
             let of = &mut self.root.cores.all[usize::from(core)];
             if of.health == Health::IsLost {
@@ -551,7 +623,10 @@ impl Kernel {
                 self.lose_core(core);
             } else if told_at != 0 {
                 self.watch_core(tile);
-            } else if self.root.cores.all[usize::from(core)].gone != 0 || self.is_awaited(tile) {
+            } else if self.root.cores.all[usize::from(core)].gone != 0
+                || self.is_awaited(tile)
+                || self.root.programs.are_awaited(core)
+            {
                 self.send_notice(core);
             }
         }

@@ -418,7 +418,7 @@ impl Kernel {
             unit.acknowledge(REPLIES, message.slot);
             match message.header.label & NOTICE {
                 0 => self.answer_has_come(&message),
-                _ => self.core_has_heard(message.header.label & !NOTICE),
+                _ => self.core_has_heard(&message),
             }
         }
     }

@@ -143,9 +143,12 @@ impl Kernel {
     /// The first tile with this name, from a number on.
     pub fn find_tile(&mut self, caller: Caller, (name, size): (u64, u64), from: u64) -> Answer {
         let bytes = self.load_name(caller, (name, size))?;
-        let found = self.root.tiles.find(&bytes[..size as usize], from);
-        let found = found.ok_or(Error::NotFound)?;
-        Ok(Done::Values(found.tile.into(), found.endpoints.into()))
+        let name = &bytes[..size as usize];
+        if let Some(found) = self.root.tiles.find(name, from) {
+            return Ok(Done::Values(found.tile.into(), found.endpoints.into()));
+        }
+        let (tile, endpoints) = self.root.cores.find(name, from).ok_or(Error::NotFound)?;
+        Ok(Done::Values(tile.into(), endpoints as u64))
     }
 
     /// A name of the caller, with zeros behind it.

@@ -4,6 +4,7 @@ mod activities;
 mod activity_image;
 mod activity_moves;
 mod calls_by_message;
+mod core_programs;
 mod core_tiles;
 mod forwarding;
 mod gate_calls;
@@ -20,6 +21,7 @@ mod remote_processes;
 mod requests;
 mod sends;
 mod services;
+mod started_programs;
 mod tile_schedule;
 mod tile_table;
 mod turn_order;
@@ -35,6 +37,7 @@ use flick_kernel_core::flat_tree::FlatTree;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
 use activities::{Activities, Activity};
 use calls_by_message::Asked;
+use core_programs::CorePrograms;
 use core_tiles::CoreTiles;
 use gate_calls::OpenCalls;
 use gates::Gates;
@@ -82,6 +85,8 @@ pub enum Object {
     CoreGate(u8, u8),
     /// An endpoint of another tile with harts. It is a child of what it was set up by.
     Remote(u8, u8),
+    /// A program of another tile that a process has started, which ends with the maker's.
+    Program(u8, Side),
 }
 
 /// Whose a capability is, of two that have an object together.
@@ -125,6 +130,7 @@ pub struct Root {
     taking: Option<Taking>,
     lost: LostTiles,
     cores: CoreTiles,
+    programs: CorePrograms,
     /// Of a tile that another one governs.
     asked: Asked,
 }
@@ -146,6 +152,7 @@ impl Root {
             taking: None,
             lost: LostTiles::new(),
             cores: CoreTiles::new(),
+            programs: CorePrograms::new(),
             asked: Asked::new(),
         }
     }
@@ -259,6 +266,7 @@ impl Kernel {
             RootCall::CapabilityRevoke => {
                 let (place, _) = self.capability(caller, a0)?;
                 self.revoke(place);
+                self.end_revoked_programs();
                 value(0)
             }
             RootCall::TileLoad => self.copy(caller, arguments, rights::READ, why),
@@ -273,6 +281,14 @@ impl Kernel {
             RootCall::ActivityEndpoint => self.set_activity_endpoint(caller, a0, a1, a2),
             RootCall::ActivityGate => self.derive_gate(caller, a0),
             RootCall::ActivityMemory => self.derive_local_memory(caller, a0),
+            RootCall::ActivityStart
+            | RootCall::ActivityWait
+            | RootCall::ActivityState
+            | RootCall::ActivityMove
+                if self.is_program(caller, a0) =>
+            {
+                self.program_call(caller, call, a0, a1)
+            }
             RootCall::ActivityStart => self.start_activity(caller, a0, a1),
             RootCall::ActivityWait => self.wait_for_activity(caller, a0, a1),
             RootCall::ActivityState => self.state_of_activity(caller, a0),
@@ -283,6 +299,7 @@ impl Kernel {
             RootCall::GroupCreate => self.create_group(caller),
             RootCall::GroupJoin => self.join_group(caller, a0, a1),
             RootCall::ActivityMove => self.let_move(caller, a0, a1),
+            RootCall::ActivityGive => self.give_to_program(caller, a0, a1),
             RootCall::ServiceCreate => self.create_service(caller, a0, (a1, a2), a3),
             RootCall::SessionOpen => self.open_session(caller, (a0, a1), a2, a3),
             RootCall::SessionGive => self.give_by_session(caller, a0, a1),
@@ -327,6 +344,7 @@ impl Kernel {
             Object::Memory(memory) => Object::Memory(memory.part()),
             Object::Activity(activity) => Object::SharedActivity(activity),
             Object::View(view, _) => Object::View(view, Side::User),
+            Object::Program(program, _) => Object::Program(program, Side::User),
             Object::Sender(sender) => Object::Sender(Sender { own: 0, ..sender }),
             object => object,
         };
@@ -353,7 +371,9 @@ impl Kernel {
                 Object::CoreGate(core, endpoint) | Object::Remote(core, endpoint) => {
                     self.clear_core_endpoint(core, endpoint);
                 }
+                Object::Program(program, Side::Maker) => self.remove_program(program),
                 Object::Memory(_)
+                | Object::Program(_, Side::User)
                 | Object::SharedActivity(_)
                 | Object::ActivityGate(_)
                 | Object::View(_, Side::User) => {}

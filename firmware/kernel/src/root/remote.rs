@@ -101,7 +101,8 @@ impl Unit {
         self.move_data(command, number, (here, 0), size)
     }
 
-    fn move_data(
+    /// Copies between memory of the kernel and what an endpoint of its own reaches, from an offset on.
+    pub fn move_data(
         &self,
         command: Command,
         endpoint: u16,

@@ -1,12 +1,15 @@
 //! Processes of other tiles, which have capabilities as those of the root's tile. Their kernels send their calls by
 //! messages, and the kernel hart acts for them. A call that waits is a thread that no hart runs.
-use flick_abi::card::remote_call::{self, ANSWER_WORDS, CALL_WORDS, MOST_CARRIED, answer, carried};
+use flick_abi::card::remote_call::{
+    self, ANSWER_WORDS, CALL_WORDS, CHOSEN, MOST_CARRIED, answer, carried,
+};
 use flick_abi::card::{Error, MAILBOX_BYTES, NORMAL_PRIORITY, PAGE, RootCall, rights};
 use flick_abi::dtu::{Command, Endpoint, SendEndpoint, SlotRecord, slot_record};
 use flick_kernel_core::capabilities::OWNERS;
 use flick_kernel_core::threads::Place;
 
 use super::activities::of_units;
+use super::core_programs::{LOST, ended};
 use super::core_tiles::{EndpointUse, PROCESSES};
 use super::forwarding::{Outcome, Requester};
 use super::gates::SLOTS;
@@ -114,7 +117,7 @@ impl Kernel {
             (_, Some(call)) => self.execute_remote(call, &called, &message.payload[CALL_WORDS..]),
             (_, None) => {
                 if called.number == remote_call::ENDED {
-                    self.end_remote(core, called.process);
+                    self.end_remote(core, called.process, ended(called.arguments[0]));
                 }
                 let is_good = called.number >= remote_call::SWITCH;
                 Some(Ended::from(if is_good {
@@ -143,12 +146,54 @@ impl Kernel {
 
     /// The process of another tile, which is made with its first call.
     fn remote_process(&mut self, core: u8, number: u64) -> Result<RemoteProcess, Error> {
+        match self.known_process(core, number) {
+            Some(known) => Ok(known),
+            // The root has ended it, and it does not know that yet.
+            None if number & CHOSEN != 0 => Err(Error::Dead),
+            None => self.new_remote_process(core, number),
+        }
+    }
+
+    fn known_process(&self, core: u8, number: u64) -> Option<RemoteProcess> {
+        let mut all = self.root.cores.get(core)?.processes.iter().flatten();
+        all.find(|process| process.number == number).copied()
+    }
+
+    /// The place of a process of another tile in the table of processes.
+    pub fn remote_owner(&self, core: u8, number: u64) -> Option<u16> {
+        self.known_process(core, number).map(|known| known.owner)
+    }
+
+    /// A process that has not begun is of another tile from now on. False: that has no room.
+    pub fn move_remote_process(&mut self, (from, to): (u8, u8), number: u64) -> bool {
+        let Some(moved) = self.known_process(from, number) else {
+            return false;
+        };
+        let account = LAST_ACCOUNT - u16::from(to);
+        let Some(of) = self.root.cores.get_mut(to) else {
+            return false;
+        };
+        let window = of.window;
+        let Some(place) = of.processes.iter_mut().find(|place| place.is_none()) else {
+            return false;
+        };
+        if !self.root.capabilities.move_account(moved.owner, account) {
+            return false;
+        }
+        *place = Some(moved);
+        self.processes.set_window(moved.owner, window);
+        if let Some(of) = self.root.cores.get_mut(from) {
+            let mut all = of.processes.iter_mut();
+            let place = all.find(|place| place.is_some_and(|of| of.number == number));
+            place.map(Option::take);
+        }
+        true
+    }
+
+    /// A process of another tile that has no capabilities yet.
+    pub fn new_remote_process(&mut self, core: u8, number: u64) -> Result<RemoteProcess, Error> {
         let of = self.root.cores.get(core).ok_or(Error::Dead)?;
         let window = of.window;
-        let mut all = of.processes.iter().flatten();
-        if let Some(known) = all.find(|process| process.number == number) {
-            return Ok(*known);
-        }
         let place = of.processes.iter().position(Option::is_none);
         let place = place.ok_or(Error::NoMemory)?;
         let owner = self.processes.create_remote(window);
@@ -361,7 +406,7 @@ impl Kernel {
                     activity,
                 };
                 let owner = (core, process.owner);
-                match self.add_core_endpoint(owner, place, endpoint, of) {
+                match self.add_core_endpoint(owner, place, endpoint, &of) {
                     Ok(own) => own,
                     Err(error) => return Ok(Err(error).into()),
                 }
@@ -484,7 +529,7 @@ impl Kernel {
                     activity,
                 };
                 let owner = (core, process.owner);
-                match self.add_core_endpoint(owner, place, memory.endpoint(activity), of) {
+                match self.add_core_endpoint(owner, place, memory.endpoint(activity), &of) {
                     Ok(own) => own,
                     Err(error) => return Ok(Err(error).into()),
                 }
@@ -580,8 +625,8 @@ impl Kernel {
         let _: Result<(), _> = self.send_to_gate(to, waiting.label, &words[..count]);
     }
 
-    /// A process of another tile has ended: so does all that it has.
-    fn end_remote(&mut self, core: u8, number: u64) {
+    /// A process of another tile has ended so: so does all that it has.
+    pub fn end_remote(&mut self, core: u8, number: u64, how: (u64, u64)) {
         let Some(of) = self.root.cores.get_mut(core) else {
             return;
         };
@@ -598,6 +643,7 @@ impl Kernel {
         self.revoke_all(owner);
         self.root.capabilities.set_account(owner, owner);
         self.processes.remove(owner);
+        self.program_has_ended(core, number, how);
     }
 
     fn waiting_of(&self, core: u8, owner: u16) -> Option<Place> {
@@ -612,8 +658,9 @@ impl Kernel {
             let of = self.root.cores.get(core);
             let process = of.and_then(|of| of.processes[place]);
             if let Some(process) = process {
-                self.end_remote(core, process.number);
+                self.end_remote(core, process.number, LOST);
             }
         }
+        self.forget_programs(core);
     }
 }
