@@ -168,6 +168,15 @@ for state in computes asks reads writes 'waits for input' 'stopped'; do
 done
 verdict 0 "an accelerator of requests stops: $count runs"
 
+# All groups of activities that there are lose their tiles.
+for tile in fft mul; do printf '[[fault]]\nat = { time = "5 ms" }\ndo = "stop-tile"\ntile = "%s"\n' $tile; done >fault.toml
+"$flick" card cc -O2 -Wall -Wextra -Werror -o lost_groups "$source/lost_groups.c"
+verdict $? "lost_groups is compiled"
+timeout 60 "$flick" machine run --machine "$here/accelerators/root_chain.toml" --inject fault.toml --program lost_groups \
+  --program lost_groups --program lost_groups --program lost_groups </dev/null 2>/dev/null |
+  diff <(yes 'activities that are lost: 16' | head -n 4) -
+verdict $? "groups whose tiles stop"
+
 # Each packet is lost, late or repeated once: units make up for that. Or a few of them.
 count=0
 packets=$(if [ -n "$all" ]; then seq 40; else echo 1 4; fi)

@@ -187,6 +187,12 @@ printf '%s\n' 'the wait ends: -130' 'then: -130' 'and a message: -130' >root.exp
 stops root
 prints "a program whose root stops" root.expected --inject stop.toml --program core0:deaths -- wait
 
+# A tile beside a root of host programs would have no kernel.
+with_cores "$root/machines/card-accelerators.toml" >with-host.toml
+timeout 60 "$flick" machine run --machine ./with-host.toml --program deaths </dev/null >wrong.out 2>&1
+[ $? = 1 ] && grep -q 'FLK0620' wrong.out && grep -q 'core0 and 1 more: tiles of harts beside a root, with a host' wrong.out
+verdict $? "tiles of harts beside a root of host programs"
+
 # What a command line says that is wrong.
 machine --program core2:deaths >wrong.out
 [ $? = 1 ] && grep -q 'core2:deaths: No such file' wrong.out

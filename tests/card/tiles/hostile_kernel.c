@@ -53,8 +53,9 @@ static u64 execute(u64 word, const void *address, u64 size, u64 offset) {
   *unit(FLICK_DTU_SIZE) = size;
   *unit(FLICK_DTU_OFFSET) = offset;
   *unit(FLICK_DTU_COMMAND) = word;
+  // What the root aborts goes on for the root, whatever is written here.
   while (*unit(FLICK_DTU_COMMAND))
-    ;
+    *unit(FLICK_DTU_ENABLE) = ~0ul;
   return *unit(FLICK_DTU_RESULT) & 0xff;
 }
 

@@ -42,6 +42,8 @@ pub(super) struct Running {
     pub step: Step,
     /// How often what is under way was sent again without a confirmation.
     pub repeats: u8,
+    /// A kernel has aborted it, and waits for its end. Whatever is written to `ENABLE` meanwhile changes nothing.
+    pub is_aborted: bool,
 }
 
 /// How far a command is.
@@ -101,6 +103,7 @@ impl Bank {
             in_window: !wraps && end.is_some_and(|end| end <= self.window_size),
             step: Step::Starts,
             repeats: 0,
+            is_aborted: false,
         });
     }
 

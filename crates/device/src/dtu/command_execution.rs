@@ -125,6 +125,7 @@ impl Dtu {
         let Some(running) = &mut self.state.banks[index].running else {
             return;
         };
+        running.is_aborted = true;
         let can_be_made_again = matches!(
             running.command(),
             Some(Command::Read | Command::Write | Command::Sleep)

@@ -324,10 +324,14 @@ impl Dtu {
         }
     }
 
-    /// Whether a bank that takes no commands has a command that runs.
+    /// Whether a command that was aborted runs still.
     fn aborts(&self) -> bool {
-        let mut banks = self.state.banks.iter().enumerate();
-        banks.any(|(index, bank)| bank.running.is_some() && self.state.enable >> index & 1 == 0)
+        let mut commands = self
+            .state
+            .banks
+            .iter()
+            .filter_map(|bank| bank.running.as_ref());
+        commands.any(|running| running.is_aborted)
     }
 
     fn read_bank(&self, index: usize, offset: u64) -> u64 {

@@ -234,9 +234,8 @@ impl Dtu {
         };
         let number = running.word().endpoint;
         let awaits = self.awaits_answer(&running);
-        let is_enabled = self.state.enable >> index & 1 != 0;
         match error {
-            Error::None if awaits && is_enabled => {
+            Error::None if awaits && !running.is_aborted => {
                 if let Some(running) = &mut self.state.banks[index].running {
                     running.step = Step::Faults { has_asked: true };
                     running.repeats = 0;
@@ -316,7 +315,7 @@ impl Dtu {
 
     /// A command that has waited for a page is executed.
     fn execute_again(&mut self, index: usize, running: Running, around: &mut dyn Surroundings) {
-        if self.state.enable >> index & 1 == 0 {
+        if running.is_aborted {
             return self.finish(index, Error::Aborted, 0, around);
         }
         // The packets of the transfer are of another command than the message, which may have gone to the same tile.

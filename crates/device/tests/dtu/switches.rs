@@ -70,6 +70,22 @@ fn an_aborted_transfer_ends_when_its_packets_are_back() {
 }
 
 #[test]
+fn a_kernel_that_enables_a_bank_does_not_hide_what_was_aborted() {
+    let mut network = remote_memory(65_536);
+    transfer(&mut network, 0, 65_536);
+    network.start(0, 0, READ);
+    network.step();
+    network.write(0, 3, dtu::ABORT, 0);
+    // As the kernel of a tile may that its root has aborted.
+    network.write(0, 3, dtu::ENABLE, 0b1111);
+    assert_eq!(network.read(0, 3, dtu::ABORT), 1);
+    network.rest();
+    assert_eq!(network.read(0, 3, dtu::ABORT), 0);
+    assert_eq!(network.result(0, 0), Err(Error::Aborted));
+    assert!(network.links.carried < 40_000);
+}
+
+#[test]
 fn a_transfer_whose_last_packet_is_under_way_is_completed() {
     let mut network = remote_memory(4096);
     transfer(&mut network, 0, 4096);

@@ -75,6 +75,8 @@ impl Machine {
         let mut missing: Vec<Missing> = Vec::new();
         let mut has_harts = false;
         let host = self.host_tile();
+        let is_root = |tile: &Tile| tile.dtu.as_ref().is_some_and(|dtu| dtu.is_root);
+        let has_root = self.tiles.iter().any(is_root);
         for (number, tile) in self.tiles.iter().enumerate() {
             let mut add = |line, what| {
                 let mut all = missing.iter_mut();
@@ -95,7 +97,13 @@ impl Machine {
                     add(tile.line, "a tile of harts behind tiles of other kinds");
                     has_harts = true;
                 }
-                TileKind::Harts => has_harts = true,
+                TileKind::Harts => {
+                    // It would have no kernel: that of a governed tile has no programs of the host.
+                    if host.is_some() && has_root && !is_root(tile) {
+                        add(tile.line, "tiles of harts beside a root, with a host");
+                    }
+                    has_harts = true;
+                }
                 TileKind::Accelerator(part) if !part.can_run() => {
                     add(part.line, "accelerators of requests with this function");
                 }

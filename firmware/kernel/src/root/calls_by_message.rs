@@ -89,6 +89,13 @@ impl Asked {
         self.check_at
     }
 
+    /// How many gates the root makes for this tile.
+    pub fn gates(&self) -> usize {
+        let all = self.all.iter().flatten();
+        all.filter(|asked| asked.call == RootCall::GateCreate)
+            .count()
+    }
+
     /// Was the root not yet told of the end of the process that had this place?
     pub fn is_untold(&self, process: u16) -> bool {
         self.untold >> process & 1 != 0

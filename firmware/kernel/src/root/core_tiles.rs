@@ -572,7 +572,9 @@ impl Kernel {
     #[inline(never)]
     pub fn core_has_heard(&mut self, message: &Message) {
         let core = message.header.label as u8;
-        let Some(of) = self.root.cores.get_mut(core) else {
+        // The label is the root's own, and the unit of the tile says which one that is.
+        let from = u16::from(message.header.tile);
+        let Some(of) = self.root.cores.get_mut(core).filter(|of| of.tile == from) else {
             return;
         };
         for (number, of_endpoint) in of.uses.iter_mut().enumerate() {

@@ -146,7 +146,9 @@ impl Kernel {
 
     /// Is there a place for a gate?
     pub fn has_room_for_gate(&self) -> bool {
-        self.root.gates.0.iter().any(|gate| gate.endpoint == 0)
+        let mut free = self.root.gates.0.iter().filter(|gate| gate.endpoint == 0);
+        // The root makes some already.
+        free.nth(self.root.asked.gates()).is_some()
     }
 
     /// An endpoint of the tile's unit that is for mailboxes, gates and senders, and of no use yet.

@@ -60,7 +60,7 @@ pub struct LostTiles {
     all: [Option<Lost>; RANGES],
     /// Places that are used.
     count: usize,
-    /// There were more ranges than places: each lost tile may reach everything.
+    /// There were more tiles with ranges than places: each lost tile may reach everything.
     is_full: bool,
 }
 
@@ -100,8 +100,31 @@ impl LostTiles {
                 *place = Some(lost);
                 self.count += 1;
             }
-            None => self.is_full = true,
+            None => self.is_full |= !self.widen(lost),
         }
+    }
+
+    /// Without a place more, a range of the same tile covers the new one, too, and what is between them. False: it has
+    /// none there.
+    fn widen(&mut self, lost: Lost) -> bool {
+        let Some(new) = lost.reaches else {
+            return false;
+        };
+        let mut all = self.all.iter_mut().flatten();
+        let is_near = |of: &&mut Lost| {
+            of.tile == lost.tile && of.reaches.is_some_and(|range| range.tile == new.tile)
+        };
+        let Some(Lost {
+            reaches: Some(range),
+            ..
+        }) = all.find(is_near)
+        else {
+            return false;
+        };
+        let end = range.end().max(new.end());
+        range.address = range.address.min(new.address);
+        range.size = end - range.address;
+        true
     }
 
     fn remove(&mut self, tile: u16) {

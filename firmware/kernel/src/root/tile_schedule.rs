@@ -64,12 +64,26 @@ impl Kernel {
         self.give_turn(self.root.activities[activity].place);
     }
 
-    /// The next activity gets a tile that is free. A tile that is not free gets to know that others wait.
+    /// The next activity gets a tile that is free. A tile that is not free gets to know that others wait. What that
+    /// leads to on other tiles comes behind it, and not within it: the stack is small, and groups are many.
     #[inline(never)]
     pub fn give_turn(&mut self, place: u8) {
         let Some(unit) = self.tiles.unit else {
             return;
         };
+        self.root.schedule.to_give |= 1 << place;
+        if core::mem::replace(&mut self.root.schedule.gives, true) {
+            return;
+        }
+        while self.root.schedule.to_give != 0 {
+            let place = self.root.schedule.to_give.trailing_zeros();
+            self.root.schedule.to_give &= !(1 << place);
+            self.give_tile(unit, place as u8);
+        }
+        self.root.schedule.gives = false;
+    }
+
+    fn give_tile(&mut self, unit: Unit, place: u8) {
         let now = csr::time();
         let turn_end = now.saturating_add(self.root.schedule.slice);
         loop {

@@ -55,6 +55,9 @@ pub struct Schedule {
     pub turns: u64,
     /// Activities that may move.
     pub movable: u64,
+    /// Tiles whose next activities are to have them, as bits; and whether the kernel does that.
+    pub to_give: u64,
+    pub gives: bool,
 }
 
 impl Schedule {
@@ -65,6 +68,8 @@ impl Schedule {
             slice: u64::MAX,
             turns: 0,
             movable: 0,
+            to_give: 0,
+            gives: false,
         }
     }
 
