@@ -46,7 +46,7 @@ prints() { # NAME EXPECTED OPTION...
   verdict $? "what $1 prints"
 }
 good='checks that fail: 0'
-compile "$source"/{remote_calls,beside,deaths,core_programs}.c
+compile "$source"/{remote_calls,beside,deaths,core_programs,quotas}.c
 
 # A hostile program, and a hostile kernel in the place of that of a tile.
 bare=(--target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror -nostdlib -static
@@ -105,6 +105,10 @@ for option in "" --timed; do
     verdict $? "programs that a program ${tile:+of $tile }starts${option:+ with $option}"
   done
 done
+
+printf '%s\n' 'a tile: services 8, views 128, groups 16' "a program of the root's tile: services 4, views 64, groups 8" \
+  'one behind them: services 4, views 64, groups 8' >quotas.expected
+prints "what the programs of a tile have together" quotas.expected --file quotas --program quotas -- quotas
 
 # Servers and clients on any tile.
 mkdir in && echo hello >in/hello && ln in/hello in/link

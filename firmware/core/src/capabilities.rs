@@ -135,6 +135,12 @@ impl<'a, T: Copy> Capabilities<'a, T> {
         }
     }
 
+    /// In whose count the capabilities of a process are.
+    pub fn account(&self, owner: u16) -> u16 {
+        let account = self.accounts.get(usize::from(owner));
+        account.map_or(owner, |account| u16::from(*account))
+    }
+
     /// The same with all that the process has. False: that account would have too many.
     pub fn move_account(&mut self, owner: u16, account: u16) -> bool {
         let is_its = |entry: &&Entry<T>| entry.object.is_some() && entry.owner == owner;

@@ -147,7 +147,8 @@ static void call(void) {
     message[n] = argument();
   // What works: memory, gates, and copies by the root.
   if (number == 81 && next() % 4)
-    message[1] = DRAM, message[2] = next() % 20000;
+    // Memory that the root clears in parts: nobody makes the call again.
+    message[1] = DRAM, message[2] = next() % 8 ? next() % 20000 : 3ul << 20;
   if (number == 87 && next() % 4)
     message[1] = BASE + (2ul << 20) + next() % 64 * 4096;
   if (number >= 80 && next() % 2)

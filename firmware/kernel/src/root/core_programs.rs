@@ -182,18 +182,21 @@ impl Kernel {
     #[cold]
     #[inline(never)]
     pub fn create_program(&mut self, caller: Caller, core: u8) -> Answer {
-        let all = self.root.programs.all.iter();
-        let own = all.filter(|of| of.phase != Phase::Free && of.maker == caller.process);
-        let (count, here) = own.fold((0, 0), |(all, here), of| {
-            (all + 1, here + usize::from(of.core == core))
-        });
-        let free = self
-            .root
-            .programs
-            .all
-            .iter()
-            .position(|of| of.phase == Phase::Free);
-        let free = free.filter(|_| count < OF_PROCESS && here < OF_TILE);
+        let all = || {
+            self.root
+                .programs
+                .all
+                .iter()
+                .filter(|of| of.phase != Phase::Free)
+        };
+        let own = |of: &&CoreProgram| of.maker == caller.process && of.core == core;
+        let has_room = all().filter(own).count() < OF_TILE;
+        let mut makers = all().map(|of| of.maker);
+        let has_room =
+            has_room && self.may_have_more(caller.process, &mut makers, (OF_PROCESS, PROGRAMS));
+        let mut all = self.root.programs.all.iter();
+        let free = all.position(|of| of.phase == Phase::Free);
+        let free = free.filter(|_| has_room);
         let n = free.ok_or(Error::NoMemory)? as u8;
         if !self.root.cores.get(core).is_some_and(|of| of.is_good()) {
             return Err(Error::Dead);

@@ -78,10 +78,9 @@ impl Kernel {
     /// A group without members, for the caller's process.
     pub fn create_group(&mut self, caller: Caller) -> Answer {
         let all = &self.root.groups.0;
-        let own = all
-            .iter()
-            .filter(|group| group.maker == Some(caller.process));
-        let has_room = own.count() < GROUPS_OF_PROCESS;
+        let mut makers = all.iter().filter_map(|group| group.maker);
+        let most = (GROUPS_OF_PROCESS, GROUPS);
+        let has_room = self.may_have_more(caller.process, &mut makers, most);
         let free = all.iter().position(Group::is_free).filter(|_| has_room);
         let free = free.ok_or(Error::NoMemory)?;
         let granted = self.grant(caller.process, Object::Group(free as u8), None);

@@ -9,6 +9,7 @@ use super::activities::of_units;
 use super::known_rights::{self, Kind};
 use super::lost_tiles::Range;
 use super::tile_table::{NAME, TileFacts};
+use crate::csr;
 use crate::direct::Direct;
 use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Done, Kernel, value};
@@ -17,6 +18,8 @@ use crate::kernel::{Answer, Caller, Done, Kernel, value};
 const MOST_TAKEN: u64 = 1 << 30;
 /// It is cleared in parts: others are served in between.
 const PART: u64 = 1 << 20;
+/// A part of a second, behind which others need not wait for a process that does not ask for its next part.
+const PAUSE: u64 = 200;
 /// What a call copies at most.
 pub const MOST_COPIED: u64 = 64 << 10;
 
@@ -137,6 +140,8 @@ pub struct Taking {
     memory: Memory,
     /// Bytes that are 0.
     done: u64,
+    /// When the last part was cleared.
+    at: u64,
 }
 
 impl Kernel {
@@ -183,11 +188,17 @@ impl Kernel {
             return Err(Error::Invalid);
         }
         let size = size.next_multiple_of(PAGE);
-        let taking = match self.root.taking {
+        let (now, pause) = (csr::time(), self.map.frequency / PAUSE);
+        // The kernel of another tile makes the call again, or does not.
+        let goes_on = |taking: &Taking| {
+            taking.process == caller.process || now.saturating_sub(taking.at) < pause
+        };
+        let taking = match self.root.taking.filter(goes_on) {
             None => Taking {
                 process: caller.process,
                 memory: self.find_free(facts.tile, (facts.base, facts.size), size)?,
                 done: 0,
+                at: now,
             },
             Some(taking) => taking,
         };
@@ -209,6 +220,7 @@ impl Kernel {
         }
         self.root.taking = Some(Taking {
             done: done + part.size,
+            at: now,
             ..taking
         });
         Ok(Done::Again)

@@ -228,6 +228,24 @@ impl Kernel {
         found.ok_or(Error::NotFound)
     }
 
+    /// May a process have one more of what these have made? It has so many at most, and all processes of a tile that the
+    /// root governs have half of all.
+    #[inline(never)]
+    fn may_have_more(
+        &self,
+        process: u16,
+        makers: &mut dyn Iterator<Item = u16>,
+        (most, all): (usize, usize),
+    ) -> bool {
+        let account = |of| self.root.capabilities.account(of);
+        let (mut own, mut together) = (0, 0);
+        for maker in makers {
+            own += usize::from(maker == process);
+            together += usize::from(account(maker) == account(process));
+        }
+        own < most && together < all / 2
+    }
+
     /// The caller's process gets a capability.
     fn grant(&mut self, process: u16, object: Object, parent: Option<Place>) -> Answer {
         let place = self.root.capabilities.add(process, object, parent);

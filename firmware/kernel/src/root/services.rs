@@ -165,10 +165,11 @@ impl Kernel {
         if all.iter().flatten().any(|other| other.name == name) {
             return Err(Error::Exists);
         }
-        let own = all.iter().flatten();
-        let own = own.filter(|other| other.server == caller.process).count();
+        let mut makers = all.iter().flatten().map(|other| other.server);
+        let most = (SERVICES_OF_PROCESS, SERVICES);
+        let has_room = self.may_have_more(caller.process, &mut makers, most);
         let free = all.iter().position(Option::is_none);
-        let free = free.filter(|_| own < SERVICES_OF_PROCESS);
+        let free = free.filter(|_| has_room);
         let free = free.ok_or(Error::NoMemory)?;
         let object = Object::Service(free as u8);
         let right = self
@@ -211,9 +212,9 @@ impl Kernel {
         let place = services.iter().position(is_it);
         let place = place.ok_or(Error::NotFound)?;
         let service = services[place].ok_or(Error::NotFound)?;
-        let own = sessions.iter().flatten();
-        let own = own.filter(|session| session.client == caller.process);
-        let has_room = own.count() < SESSIONS_OF_PROCESS;
+        let mut clients = sessions.iter().flatten().map(|session| session.client);
+        let most = (SESSIONS_OF_PROCESS, SESSIONS);
+        let has_room = self.may_have_more(caller.process, &mut clients, most);
         let free = sessions.iter().position(Option::is_none);
         let free = free.filter(|_| has_room).ok_or(Error::NoMemory)?;
         let session = free as u8;

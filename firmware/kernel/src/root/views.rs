@@ -82,10 +82,11 @@ impl Kernel {
     pub fn create_view(&mut self, caller: Caller, number: u64) -> Answer {
         let (place, memory) = self.memory(caller, number)?;
         let all = &self.root.views.0;
-        let own = all.iter().flatten();
-        let own = own.filter(|view| view.maker == caller.process).count();
+        let mut makers = all.iter().flatten().map(|view| view.maker);
+        let most = (VIEWS_OF_PROCESS, VIEWS);
+        let has_room = self.may_have_more(caller.process, &mut makers, most);
         let free = all.iter().position(Option::is_none);
-        let free = free.filter(|_| own < VIEWS_OF_PROCESS);
+        let free = free.filter(|_| has_room);
         let free = free.ok_or(Error::NoMemory)?;
         let memory = memory.part();
         self.root.views.0[free] = Some(View {
