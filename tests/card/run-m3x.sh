@@ -46,4 +46,8 @@ verdict $? "requests for md"
 awk -F, '$1 == "queue messages" { sent[$2] = $4 } $1 == "queue forwarded" { n++; if ($4 > sent[$2] / $2 + 1 || !$4) bad = 1 }
   END { exit bad || n != 8 }' results/raw/round-trips-m3x-noc-suspended.csv
 verdict $? "forwards of messages in a row"
+# Chains that share accelerators: a tile that left a chain's stage before that of its sender cost 6 %.
+awk -F, 'NR > 1 { time[$1] = $4 } END { exit !(time[4] && time[4] < 4 * 1.04 * time[1]) }' \
+  results/raw/switches-m3x-pcie-1.csv
+verdict $? "four chains in slices behind PCIe"
 conclude

@@ -18,6 +18,8 @@ pub struct Turns {
     pub due: u64,
     /// The module was told to stop.
     pub stops: bool,
+    /// The turn goes on until that of the activity that sends to this one is over.
+    pub is_longer: bool,
     /// How often the kernel has looked since.
     pub looks: u8,
     /// The module was told to stop when it waits for long.
@@ -34,6 +36,7 @@ impl Turns {
         last: NOBODY,
         due: u64::MAX,
         stops: false,
+        is_longer: false,
         looks: 0,
         yields: false,
         drains: false,
