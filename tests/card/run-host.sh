@@ -19,6 +19,16 @@ for name in streams many files requests; do
   verdict $? "$name is compiled"
 done
 
+# A header's function, with its body in one of two units; they are linked in both orders.
+for order in "units sums" "sums units"; do
+  objects=()
+  for unit in $order; do
+    "$flick_cc" -O2 -Wall -Wextra -Werror -c "$here/host/$unit.c" -o "$unit.o" && objects+=("$unit.o")
+  done
+  "$flick_cc" "${objects[@]}" -o "${order// /-}"
+  verdict $? "two units: $order"
+done
+
 export FLICK_MACHINE=card-accelerators
 # A crossing blocks signals.
 card() { # SECONDS PROGRAM ARGUMENT...
@@ -36,6 +46,11 @@ good "many, with servers" env FLICK_CARD_FILES=- ./many
 good files env FLICK_CARD_FILES=contents.tar ./files
 good requests ./requests card
 hash=$(grep hash: out)
+for name in units-sums sums-units; do
+  good "$name" ./$name card
+  FLICK_BACKEND=inline timeout 60 ./$name >out 2>err && grep -qx 'checks that fail: 0' out
+  verdict $? "$name without a card: $(cat out err)"
+done
 good "streams, counted" env FLICK_STATS=stats/record ./streams
 mkdir -p stats
 good "requests, counted" env FLICK_STATS=$work/stats/record ./requests card
