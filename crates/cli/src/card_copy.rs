@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use clap::Args;
 use flick_diagnostics::Code;
@@ -76,7 +77,8 @@ fn is_folder_name(path: &Path) -> bool {
 
 /// What is copied: a file or folder, by its own name.
 struct Item {
-    tree: Tree,
+    /// All items of an archive have one.
+    tree: Rc<Tree>,
     /// Where it is in the tree; the root is all of an archive.
     path: PathBuf,
     name: OsString,
@@ -94,13 +96,13 @@ fn find(word: &OsStr, items: &mut Vec<Item>) -> Result<(), Error> {
             let path = PathBuf::from(name);
             tree.add_host(&host, &path)?;
             items.push(Item {
-                tree,
+                tree: Rc::new(tree),
                 name: name.into(),
                 path,
             });
         }
         Place::Archive { archive, path } => {
-            let tree = Tree::read_archive(&archive)?;
+            let tree = Rc::new(Tree::read_archive(&archive)?);
             let nothing = || {
                 bad_use(
                     word,
@@ -114,7 +116,7 @@ fn find(word: &OsStr, items: &mut Vec<Item>) -> Result<(), Error> {
             let found: Vec<_> = all.filter(|path| path_matches(&pattern, path)).collect();
             for path in found {
                 items.push(Item {
-                    tree: tree.clone(),
+                    tree: Rc::clone(&tree),
                     name: path.file_name().unwrap_or_default().into(),
                     path: path.into(),
                 });
