@@ -34,7 +34,7 @@ for machine in m3x-noc m3x-pcie; do
     [ "$(messages $machine-$mode 1) $(messages $machine-$mode 4)" = "6 24" ]
     verdict $? "messages of $mode chains on $machine"
   done
-  for mode in assisted assisted-two calls calls-two; do
+  for mode in assisted assisted-two files calls calls-two; do
     [ "$(messages $machine-$mode 1) $(messages $machine-$mode 4)" = "1554 6216" ]
     verdict $? "messages of chains, $mode, on $machine"
   done

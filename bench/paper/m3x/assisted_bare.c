@@ -4,20 +4,32 @@
  *
  * It has no arguments: STEP, BLOCKS, BUFFERS and REPETITIONS (see assisted.c) are set when it is
  * compiled, and so are the numbers of tiles: FFT_TILE, MUL_TILE, IFFT_TILE of the first chain, and
- * DRAM_TILE. docs/dtu.md and docs/accelerators.md have the other numbers. */
+ * DRAM_TILE. With FILES the program reads and writes both files, as by `read` and `write` of a
+ * library: the last stage puts its result into memory of the program. docs/dtu.md and
+ * docs/accelerators.md have the other numbers. */
 #include "assisted_driver.h"
 #include "bare.h"
 
 /* The core's endpoints: for messages to it, and for each chain. */
-enum { GATE = 2, INPUTS = 8, INTO = INPUTS + MOST_CHAINS, SENDERS = INTO + MOST_CHAINS };
+enum {
+  GATE = 2,
+  INPUTS = 8,
+  INTO = INPUTS + MOST_CHAINS,
+  OUTPUTS = INTO + MOST_CHAINS,
+  SENDERS = OUTPUTS + MOST_CHAINS
+};
 enum { SLOTS = 32, SLOT = 256, LOG2_SLOT = 8 };
 
 static const uint64_t tiles[STAGES] = {FFT_TILE, MUL_TILE, IFFT_TILE};
+#ifndef FILES
+#define FILES 0
+#endif
 /* Where the files of a chain are in the memory. */
 enum { APART = 16 << 20, OUTPUT = 8 << 20 };
 
 static char slots[SLOTS][SLOT] __attribute__((aligned(SLOT)));
 static char block[BLOCK] __attribute__((aligned(64)));
+static char results[MOST_CHAINS][BLOCK] __attribute__((aligned(64)));
 static float image[BLOCK / 4], filter[BLOCK / 4];
 static void send_to(struct stage *stage, const uint64_t message[3], uint64_t label) {
   *unit(FLICK_DTU_LABEL) = label;
@@ -28,9 +40,35 @@ static void answer_with(uint64_t slot, const uint64_t answer[3]) {
   command(FLICK_DTU_COMMAND_WORD(FLICK_DTU_REPLY, GATE, 0xffff, slot), answer, 24);
 }
 
+/* An open file, as a library has it: calls check and move its position within a piece. */
+struct file {
+  uint64_t position, piece_end, endpoint;
+};
+static struct file inputs[MOST_CHAINS], outputs[MOST_CHAINS];
+
+__attribute__((noinline)) static uint64_t move_file(struct file *file, uint64_t how, char *data,
+                                                    uint64_t bytes) {
+  uint64_t rest = file->piece_end - file->position;
+  bytes = bytes < rest ? bytes : rest;
+  copy(how, file->endpoint, data, bytes, file->position);
+  file->position += bytes;
+  return bytes;
+}
+
 static void load_block(uint64_t number, uint64_t offset, uint64_t at, uint64_t bytes) {
-  copy(FLICK_DTU_READ, INPUTS + number, block, bytes, at);
+  if (!FILES)
+    copy(FLICK_DTU_READ, INPUTS + number, block, bytes, at);
+  else if (move_file(&inputs[number], FLICK_DTU_READ, block, bytes) != bytes)
+    fail("the input ends: ", bytes);
   copy(FLICK_DTU_WRITE, INTO + number, block, bytes, offset);
+}
+
+static uint64_t output_place(uint64_t at) { return FILES ? 0 : at; }
+
+static void keep_block(uint64_t number, uint64_t at, uint64_t bytes) {
+  (void)at;
+  if (FILES && move_file(&outputs[number], FLICK_DTU_WRITE, results[number], bytes) != bytes)
+    fail("the output ends: ", bytes);
 }
 
 /* Both files of a chain, in the memory; the first one is the same block again and again. */
@@ -51,6 +89,8 @@ static void start(uint64_t number) {
         1 | 1 << 16 | (uint64_t)LOG2_SMALL << 32);
     if (n < IFFT)
       set(tile, OUTPUT_DATA, REACH | WRITES, next, 0, BUFFERS * BLOCK);
+    else if (FILES)
+      set(tile, OUTPUT_DATA, REACH | WRITES, 0, (uint64_t)results[number], BLOCK);
     else
       set(tile, OUTPUT_DATA, REACH | WRITES, next, number * APART + OUTPUT, size);
     driver->stages[n].sender = SENDERS + STAGES * number + n;
@@ -58,6 +98,9 @@ static void start(uint64_t number) {
   }
   set_own(MEMORY, REACH | WRITES, tiles[MUL] + number, 0, (BUFFERS + 1) * BLOCK);
   copy(FLICK_DTU_WRITE, MEMORY, filter, BLOCK, BUFFERS * BLOCK);
+  set_own(OUTPUTS + number, REACH | WRITES, DRAM_TILE, number * APART + OUTPUT, size);
+  inputs[number] = (struct file){0, size, INPUTS + number};
+  outputs[number] = (struct file){0, size, OUTPUTS + number};
   set_own(INTO + number, REACH | WRITES, tiles[FFT] + number, 0, BUFFERS * BLOCK);
 }
 

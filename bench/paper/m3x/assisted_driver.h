@@ -36,10 +36,13 @@ static struct driver drivers[MOST_CHAINS];
 static uint64_t size;
 
 /* What each program has of its own: a message to a stage, whose answer has a label; an answer; a
- * block of the input into the first stage; and the end with an error. */
+ * block of the input into the first stage; where the last stage puts its result, and what is done
+ * with it then; and the end with an error. */
 static void send_to(struct stage *stage, const uint64_t message[3], uint64_t label);
 static void answer_with(uint64_t slot, const uint64_t answer[3]);
 static void load_block(uint64_t number, uint64_t offset, uint64_t at, uint64_t bytes);
+static uint64_t output_place(uint64_t at);
+static void keep_block(uint64_t number, uint64_t at, uint64_t bytes);
 _Noreturn static void fail(const char *what, uint64_t value);
 
 static void send_first(uint64_t number, int n) {
@@ -85,7 +88,7 @@ static void move(uint64_t number, int n) {
   if (!stage->has_result)
     return;
   if (n == IFFT) {
-    answer(stage->slot, drivers[number].written, BLOCK);
+    answer(stage->slot, output_place(drivers[number].written), BLOCK);
   } else {
     struct stage *next = stage + 1;
     if (!next->room)
@@ -104,10 +107,10 @@ static int moved(uint64_t number, int n, const uint64_t request[WORDS], uint64_t
   if (!goes_on)
     answer(slot, 0, 0);
   if (n == IFFT) {
-    if (goes_on)
-      drivers[number].written += *is_first ? 0 : BLOCK;
-    else if (request[0] == COMMIT)
-      drivers[number].written += request[1];
+    uint64_t bytes = goes_on ? (*is_first ? 0 : BLOCK) : request[0] == COMMIT ? request[1] : 0;
+    if (bytes)
+      keep_block(number, drivers[number].written, bytes);
+    drivers[number].written += bytes;
   } else if (!goes_on || !*is_first) {
     tell(number, n + 1, request[0], request[1]);
   }

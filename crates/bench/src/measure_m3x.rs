@@ -147,7 +147,7 @@ fn batches_file(accelerator: &str) -> String {
 
 fn measure(options: &Options, raw: &Path) -> Result<(), Error> {
     let programs = options.programs.as_deref();
-    let mut of_programs = programs.map_or(Ok(vec![]), measure_programs::runs)?;
+    let mut of_programs = programs.map_or(Ok(vec![]), |dir| measure_programs::runs(dir, raw))?;
     if options.only_programs {
         return execute(&mut of_programs, raw);
     }
@@ -289,6 +289,7 @@ fn build(mode: &ChainMode, extent: &Extent, dir: &Path) -> Result<PathBuf, Error
         define("BLOCKS", &extent.blocks),
         define("REPETITIONS", &extent.repetitions),
         define("BUFFERS", &mode.buffers),
+        define("FILES", &u8::from(mode.has_files)),
     ];
     compile(program, &built, &options)?;
     Ok(built)

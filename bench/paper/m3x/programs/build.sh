@@ -96,9 +96,11 @@ leveldb_objects=("${jobs[@]}")
 jobs=()
 compile cc "$here/measure.c"
 compile cc "$here/mark.c"
+compile cc "$here/replay.c"
 compile_all
 measure=${jobs[0]}
 mark=${jobs[1]}
+replay=${jobs[2]}
 
 # The C library a second time: its calls of the kernel are functions of ours, that count their cycles, or
 # make those of Linux.
@@ -112,10 +114,14 @@ parts=$objects/library/objects
 rm -f "$objects"/{card,linux}.a
 llvm-ar-19 rc "$objects/card.a" "$parts"/*.o "$objects/card_calls.o"
 linux=()
+record=
 for file in "$here"/linux/*.[cS]; do
   linux+=("$objects/linux_$(basename "$file").o")
   "$flick" card cc -c -O2 -ffunction-sections -I"$headers" -I"$root/firmware/lib/src" -D_GNU_SOURCE "$file" \
     -o "${linux[-1]}"
+  [ "$(basename "$file")" = record_calls.c ] || continue
+  record=${linux[-1]}
+  unset "linux[-1]"
 done
 # What the library has for the card alone.
 for_card=(archive channels console current_folder file_table file_tree files mappings modes named
@@ -133,10 +139,13 @@ for_linux() { # FRONT-END NAME OBJECT...
 measured() { # FRONT-END NAME OBJECT...
   for_card "$1" "$2" "$objects/card.a" -Wl,--wrap=main "${@:3}" "$measure"
   for_linux "$1" "$2" -Wl,--wrap=main "${@:3}" "$measure"
+  # It writes its calls down, for those who repeat them.
+  [ "$2" = replay ] || for_linux "$1" "record-$2" -Wl,--wrap=main "$record" "${@:3}" "$measure"
 }
 for name in "${applets[@]}"; do measured cc "$name" "$objects/$name.o" "$objects/busybox.a"; done
 measured cc sqlite "${sqlite_objects[@]}"
 measured c++ leveldb "${leveldb_objects[@]}"
+measured cc replay "$replay"
 for_linux cc mark "$mark"
 
 # Input, and Linux with all in its RAM disk.

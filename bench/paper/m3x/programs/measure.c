@@ -16,20 +16,21 @@
 int __real_main(int argc, char **argv, char **envp);
 
 static uint64_t begun, one_byte;
-static const char *folder, *name;
+static const char *name;
+const char *measured_folder;
 static char printed[256];
 
 // FNV-1a of each line.
 static uint64_t sum_of_lines(unsigned long long *bytes) {
   uint64_t sum = 0;
-  size_t prefix = strlen(folder);
+  size_t prefix = strlen(measured_folder);
   char line[1024];
   FILE *file = fopen(printed, "r");
   while (file && fgets(line, sizeof line, file)) {
     uint64_t hash = 0xcbf29ce484222325;
     *bytes += strlen(line);
     for (const char *at = line; *at; at++) {
-      if (!strncmp(at, folder, prefix)) {
+      if (!strncmp(at, measured_folder, prefix)) {
         *bytes -= prefix;
         at += prefix - 1;
         continue;
@@ -49,6 +50,8 @@ static void report(void) {
   close(1);
   unsigned long long all = measure_time() - begun, bytes = 0;
   struct measured is = measured;
+  if (measure_ends)
+    measure_ends();
   unsigned long long sum = sum_of_lines(&bytes);
   char line[300];
   int size = snprintf(
@@ -84,9 +87,9 @@ int __wrap_main(int argc, char **argv, char **envp) {
     fprintf(stderr, "usage: %s FOLDER NAME [ARGUMENT...]\n", argv[0]);
     return 2;
   }
-  folder = argv[1];
+  measured_folder = argv[1];
   name = argv[2];
-  snprintf(printed, sizeof printed, "%s/printed", folder);
+  snprintf(printed, sizeof printed, "%s/printed", measured_folder);
   int output = open(printed, O_RDWR | O_CREAT | O_TRUNC, 0644);
   if (output >= 0)
     one_byte = time_one_byte(output);
@@ -97,6 +100,10 @@ int __wrap_main(int argc, char **argv, char **envp) {
   close(output);
   // It is called behind all that the program registers.
   atexit(report);
+  if (measure_prepares)
+    measure_prepares(argc - 2, argv + 2);
+  if (measure_begins)
+    measure_begins();
   memset(&measured, 0, sizeof measured);
   begun = measure_time();
   return __real_main(argc - 2, argv + 2, envp);

@@ -12,6 +12,15 @@ struct measured {
 
 extern struct measured measured;
 
+/* The folder of the program's files. */
+extern const char *measured_folder;
+
+/* Programs may have functions for these moments: before the time counts, when it begins to, and
+ * behind that. */
+__attribute__((weak)) void measure_prepares(int argc, char **argv);
+__attribute__((weak)) void measure_begins(void);
+__attribute__((weak)) void measure_ends(void);
+
 static inline uint64_t measure_time(void) {
   uint64_t value;
   __asm__ volatile("rdtime %0" : "=r"(value)::"memory");

@@ -23,6 +23,8 @@ pub struct ChainMode {
     pub program: Program,
     /// Of each accelerator.
     pub buffers: u32,
+    /// The program reads and writes the files, in place of the last accelerator.
+    pub has_files: bool,
 }
 
 const AUTONOMOUS: usize = 0;
@@ -35,11 +37,12 @@ const fn mode(name: &'static str, file: &'static str, program: Program, buffers:
         file,
         program,
         buffers,
+        has_files: false,
     }
 }
 
-/// All of them: two of each program.
-pub const CHAIN_MODES: [ChainMode; 6] = {
+/// All of them.
+pub const CHAIN_MODES: [ChainMode; 7] = {
     let [autonomous, assisted] = [
         Program::OfKernel("autonomous"),
         Program::OfKernel("assisted"),
@@ -50,6 +53,10 @@ pub const CHAIN_MODES: [ChainMode; 6] = {
         mode("autonomous, two buffers", "autonomous-two", autonomous, 2),
         mode("assisted", "assisted", bare, 1),
         mode("assisted, pipelined", "assisted-two", bare, 2),
+        ChainMode {
+            has_files: true,
+            ..mode("assisted, files by the program", "files", bare, 1)
+        },
         mode("assisted by calls", "calls", assisted, 1),
         mode("assisted by calls, pipelined", "calls-two", assisted, 2),
     ]

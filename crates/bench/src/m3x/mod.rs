@@ -15,7 +15,7 @@ mod switches;
 
 pub use core_trips::CoreTrips;
 pub use image_chain::{CHAIN_MODES, ChainMode, ChainTimes, Chains, Program};
-pub use real_programs::{RealPrograms, parse as parse_programs};
+pub use real_programs::{REPLAYED, RealPrograms, parse as parse_programs, split_replayed};
 pub use request_batches::{ACCELERATORS, Batches};
 pub use round_trips::RoundTrips;
 pub use suspended::Suspended;
