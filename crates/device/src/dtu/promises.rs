@@ -134,9 +134,7 @@ impl Dtu {
     fn credits_of(&self, credit: Credit) -> Option<u16> {
         let table = self.state.endpoints.get(usize::from(credit.endpoint))?;
         match table.endpoint() {
-            Some(Endpoint::Send(send)) if table.setup() == credit.setup => {
-                Some(send.credits)
-            }
+            Some(Endpoint::Send(send)) if table.setup() == credit.setup => Some(send.credits),
             _ => None,
         }
     }
