@@ -8,7 +8,7 @@
 #include "chains.h"
 #include <pthread.h>
 
-enum { WARM_UPS = 4, NOBODY = 1000 };
+enum { WARM_UPS = 4, NOBODY = 1000, NO_SLOT = 255 };
 
 static uint64_t gate, repetitions;
 static volatile int ends;
@@ -19,14 +19,15 @@ static void print(const char *measure, uint64_t repetition, uint64_t took) {
 
 /* Answers each message, until one has NOBODY in it. */
 static void *serve(void *unused) {
-  uint64_t message[WORDS], label, answer[3] = {0};
+  uint64_t message[WORDS], label, answer[3] = {0}, slot = NO_SLOT;
   (void)unused;
-  do {
-    uint64_t slot =
-        good(flick_gate_receive(gate, (uint64_t)message, FLICK_FOR_EVER, &label), "gate_receive") &
-        0xff;
-    good(flick_gate_answer(gate, slot, (uint64_t)answer, sizeof answer), "gate_answer");
-  } while (message[0] != NOBODY);
+  do
+    slot = good(flick_gate_answer_receive(gate, slot, (uint64_t)answer, sizeof answer,
+                                          (uint64_t)message, FLICK_FOR_EVER, &label),
+                "gate_answer_receive") &
+           0xff;
+  while (message[0] != NOBODY);
+  good(flick_gate_answer(gate, slot, (uint64_t)answer, sizeof answer), "gate_answer");
   return NULL;
 }
 

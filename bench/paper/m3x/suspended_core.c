@@ -8,7 +8,15 @@
 #include "calls.h"
 #include <pthread.h>
 
-enum { WARM_UPS = 4, FIRST = 1 << 1, SECOND = 1 << 2, URGENT = 1, NOBODY = 1000, WORDS = 15 };
+enum {
+  WARM_UPS = 4,
+  FIRST = 1 << 1,
+  SECOND = 1 << 2,
+  URGENT = 1,
+  NOBODY = 1000,
+  NO_SLOT = 255,
+  WORDS = 15
+};
 
 static uint64_t gate;
 static volatile uint64_t computed;
@@ -24,17 +32,18 @@ static void *compute(void *unused) {
 
 /* Answers each message, until one has NOBODY in it. */
 static void *serve(void *unused) {
-  uint64_t message[WORDS], label, answer[3] = {0};
+  uint64_t message[WORDS], label, answer[3] = {0}, slot = NO_SLOT;
   (void)unused;
   good(flick_thread_place((uint64_t)flick_thread_self(), SECOND), "thread_place");
   good(flick_thread_priority((uint64_t)flick_thread_self(), URGENT), "thread_priority");
   do {
-    uint64_t slot =
-        good(flick_gate_receive(gate, (uint64_t)message, FLICK_FOR_EVER, &label), "gate_receive") &
-        0xff;
+    slot = good(flick_gate_answer_receive(gate, slot, (uint64_t)answer, sizeof answer,
+                                          (uint64_t)message, FLICK_FOR_EVER, &label),
+                "gate_answer_receive") &
+           0xff;
     answer[0] = computed;
-    good(flick_gate_answer(gate, slot, (uint64_t)answer, sizeof answer), "gate_answer");
   } while (message[0] != NOBODY);
+  good(flick_gate_answer(gate, slot, (uint64_t)answer, sizeof answer), "gate_answer");
   return NULL;
 }
 

@@ -417,6 +417,22 @@ impl<const THREADS: usize, const HARTS: usize> Dispatch<THREADS, HARTS> {
         (thread.state, thread.last_hart) = (State::Running(to), to);
     }
 
+    /// The thread of a hart waits, and another one that has waited runs there, without the kernel hart
+    /// ([`crate::handovers`]). The time of the hart's slice goes on.
+    pub fn handed_over(&mut self, hart: u8, place: Place) {
+        self.harts[usize::from(hart)].runs = Some(place);
+        self.parked &= !(1 << hart);
+        let thread = &mut self.threads[place];
+        (thread.state, thread.last_hart) = (State::Running(hart), hart);
+    }
+
+    /// A thread that has waited runs on a hart that was idle, without the kernel hart.
+    pub fn has_begun(&mut self, hart: u8, place: Place, now: u64) {
+        self.handed_over(hart, place);
+        self.harts[usize::from(hart)].since = now;
+        self.idle &= !(1 << hart);
+    }
+
     /// A hart takes no threads any more. The one that it ran has no hart.
     pub fn lose(&mut self, hart: u8) -> Option<Place> {
         self.has_called(hart);

@@ -11,6 +11,7 @@
 //! | [`dispatch`] | which thread runs on which hart |
 //! | [`capabilities`] | rights to objects of the root kernel, by derivation |
 //! | [`claims`] | how threads move to harts with an extension without the kernel hart |
+//! | [`handovers`] | how calls to gates go from thread to thread without the kernel hart |
 //! | [`flat_tree`] | the machine's description |
 //! | [`frames`] | pages of memory, and who uses them |
 //! | [`page_tables`] | Sv39 and Sv48, demand zero, copy on write |
@@ -22,6 +23,7 @@ pub mod context;
 pub mod dispatch;
 pub mod flat_tree;
 pub mod frames;
+pub mod handovers;
 pub mod lines;
 pub mod page_tables;
 pub mod silent_ends;

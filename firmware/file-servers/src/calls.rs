@@ -14,11 +14,16 @@ pub const WORDS: usize = flick_abi::card::MAILBOX_BYTES / 8;
 pub type Result<T> = core::result::Result<T, Error>;
 
 fn call(number: u64, arguments: [u64; 5]) -> Result<(u64, u64)> {
-    let [mut a0, mut a1, a2, a3, a4] = arguments;
+    let [a0, a1, a2, a3, a4] = arguments;
+    long_call(number, [a0, a1, a2, a3, a4, 0])
+}
+
+fn long_call(number: u64, arguments: [u64; 6]) -> Result<(u64, u64)> {
+    let [mut a0, mut a1, a2, a3, a4, a5] = arguments;
     // SAFETY: a call changes these registers alone, and memory that its arguments name, which is the caller's.
     unsafe {
         asm!("ecall", inlateout("a0") a0, inlateout("a1") a1, in("a2") a2, in("a3") a3, in("a4") a4,
-            in("a7") number, options(nostack));
+            in("a5") a5, in("a7") number, options(nostack));
     }
     match Error::from_register(a0) {
         Some(error) => Err(error),
@@ -65,12 +70,36 @@ pub struct Message {
     pub words: [u64; WORDS],
 }
 
+impl Message {
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        let size = (self.size as usize).min(size_of_val(&self.words));
+        // SAFETY: so many bytes of the words, each of which is a value of a byte.
+        unsafe { core::slice::from_raw_parts(self.words.as_ptr().cast(), size) }
+    }
+}
+
 /// Waits for a message.
 pub fn gate_receive(gate: Capability) -> Result<Message> {
     let mut words = [0_u64; WORDS];
     let buffer = words.as_mut_ptr().addr() as u64;
     let arguments = [gate, buffer, FOR_EVER, 0, 0];
     let (taken, label) = call(RootCall::GateReceive as u64, arguments)?;
+    Ok(Message {
+        slot: taken & 0xff,
+        size: taken >> 8,
+        label,
+        words,
+    })
+}
+
+/// Answers a message, and waits for the next one of the gate.
+pub fn gate_answer_receive(gate: Capability, slot: u64, answer: &[u64]) -> Result<Message> {
+    let mut words = [0_u64; WORDS];
+    let buffer = words.as_mut_ptr().addr() as u64;
+    let size = size_of_val(answer) as u64;
+    let arguments = [gate, slot, address(answer), size, buffer, FOR_EVER];
+    let (taken, label) = long_call(RootCall::GateAnswerReceive as u64, arguments)?;
     Ok(Message {
         slot: taken & 0xff,
         size: taken >> 8,

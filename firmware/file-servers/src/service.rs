@@ -13,6 +13,11 @@ const FIRST_SESSION: u64 = 1;
 /// The label of the first open file.
 const FIRST_FILE: u64 = 0x100;
 
+/// Bytes of an operation and its arguments.
+const WORDS_OF_REQUEST: usize = 24;
+/// A path, and another one.
+pub type TwoPaths<'a> = (&'a [u8], &'a [u8]);
+
 /// An answer: some words.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
@@ -59,6 +64,8 @@ pub struct Service {
     sessions: [Option<Capability>; SESSIONS],
     /// Sessions that are over.
     ended: u64,
+    /// The slot of a request, and its answer, which goes with the next wait.
+    answer: Option<(u64, Answer)>,
 }
 
 impl Service {
@@ -68,6 +75,7 @@ impl Service {
             gate: 0,
             sessions: [None; SESSIONS],
             ended: 0,
+            answer: None,
         }
     }
 
@@ -104,9 +112,28 @@ impl Service {
         calls::gate_sender(gate, FIRST_FILE + file)
     }
 
-    /// Answers a request.
-    pub fn finish(&self, message: &Message, done: Result<Answer, Failure>) {
-        answer_at(self.gate, message.slot, done);
+    /// Answers a request with the wait for the next event, which has to follow soon.
+    pub fn finish(&mut self, message: &Message, done: Result<Answer, Failure>) {
+        if let Some((slot, answer)) = self.answer.take() {
+            answer.send(self.gate, slot);
+        }
+        self.answer = Some((message.slot, Answer::of(done)));
+    }
+
+    /// Gives the answer that is due, and takes the next message.
+    fn next_message(&mut self) -> calls::Result<Message> {
+        let Some((slot, answer)) = self.answer.take() else {
+            return calls::gate_receive(self.gate);
+        };
+        loop {
+            let words = &answer.words[..answer.count];
+            match calls::gate_answer_receive(self.gate, slot, words) {
+                Err(Error::Again) => {}
+                // Whoever has asked is gone.
+                Err(Error::Invalid) => return calls::gate_receive(self.gate),
+                taken => return taken,
+            }
+        }
     }
 
     /// Waits for what is next. Sessions are opened here.
@@ -115,7 +142,7 @@ impl Service {
     /// The kernel's: there is no gate any more.
     pub fn next_event(&mut self) -> calls::Result<Event> {
         loop {
-            let message = calls::gate_receive(self.gate)?;
+            let message = self.next_message()?;
             let [what, session, ..] = message.words;
             match message.label {
                 0 if what == OPEN => self.open(session, &message),
@@ -150,23 +177,44 @@ impl Service {
     }
 }
 
-/// Answers the message in a slot of a gate. A client that is gone gets no answer.
-pub fn answer_at(gate: Capability, slot: u64, done: Result<Answer, Failure>) {
-    let Answer { words, count } = match done {
-        Ok(answer) => answer,
-        Err(failure) => {
+impl Answer {
+    fn of(done: Result<Self, Failure>) -> Self {
+        done.unwrap_or_else(|failure| {
             let mut words = [0; WORDS];
             words[0] = failure as u64;
-            Answer { words, count: 3 }
-        }
-    };
-    while calls::gate_answer(gate, slot, &words[..count]) == Err(Error::Again) {}
+            Self { words, count: 3 }
+        })
+    }
+
+    fn send(&self, gate: Capability, slot: u64) {
+        let words = &self.words[..self.count];
+        while calls::gate_answer(gate, slot, words) == Err(Error::Again) {}
+    }
+}
+
+/// Answers the message in a slot of a gate. A client that is gone gets no answer.
+pub fn answer_at(gate: Capability, slot: u64, done: Result<Answer, Failure>) {
+    Answer::of(done).send(gate, slot);
 }
 
 impl Message {
     /// The open file whose sender it has come by.
     pub const fn file(&self) -> u64 {
         self.label - FIRST_FILE
+    }
+
+    /// The paths of these sizes that a request has behind its words. `None`: they are in the session's page.
+    ///
+    /// # Errors
+    /// There is no room for them in the message.
+    pub fn paths(&self, (first, second): (u64, u64)) -> Result<Option<TwoPaths<'_>>, Failure> {
+        let bytes = self.bytes().get(WORDS_OF_REQUEST..).unwrap_or(&[]);
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let both = first.checked_add(second).ok_or(Failure::Invalid)?;
+        let both = bytes.get(..both as usize).ok_or(Failure::Invalid)?;
+        Ok(Some(both.split_at(first as usize)))
     }
 
     /// What it is in the file protocol.

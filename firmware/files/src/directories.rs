@@ -11,6 +11,8 @@ pub const MOST_ENTRIES: usize = 2048;
 pub struct Entry {
     name: [u8; NAME],
     length: u8,
+    /// Of its name: others are told apart by that, most often.
+    hash: u16,
     /// The file.
     pub node: u16,
     next: u16,
@@ -66,12 +68,21 @@ pub fn check_name(name: &[u8]) -> Result<(), Failure> {
     }
 }
 
+/// A number that names which differ seldom have together.
+fn hash_of(name: &[u8]) -> u16 {
+    let all = name.iter().fold(0_u32, |hash, &byte| {
+        hash.wrapping_mul(31).wrapping_add(byte.into())
+    });
+    (all ^ all >> 16) as u16
+}
+
 impl Entries {
     /// None.
     pub const fn new() -> Self {
         const FREE: Entry = Entry {
             name: [0; NAME],
             length: 0,
+            hash: 0,
             node: 0,
             next: NOTHING,
             owner: NOBODY,
@@ -122,8 +133,9 @@ impl Entries {
 
     /// The file of a name.
     pub fn find(&self, list: &List, name: &[u8]) -> Option<u16> {
-        let mut entries = self.list(list);
-        Some(entries.find(|entry| entry.name() == name)?.node)
+        let hash = hash_of(name);
+        let is_it = |entry: &&Entry| entry.hash == hash && entry.name() == name;
+        Some(self.list(list).find(is_it)?.node)
     }
 
     /// A file gets a name, which no other one has.
@@ -145,7 +157,7 @@ impl Entries {
     fn append(&mut self, list: &mut List, place: u16, name: &[u8]) {
         let entry = &mut self.all[usize::from(place)];
         entry.name[..name.len()].copy_from_slice(name);
-        entry.length = name.len() as u8;
+        (entry.length, entry.hash) = (name.len() as u8, hash_of(name));
         entry.next = NOTHING;
         match self.all.get_mut(usize::from(list.last)) {
             Some(last) => last.next = place,
@@ -189,7 +201,7 @@ impl Entries {
         let place = self.take_out(from.0, from.1)?;
         let entry = &mut self.all[usize::from(place)];
         entry.name[..to.len()].copy_from_slice(to);
-        entry.length = to.len() as u8;
+        (entry.length, entry.hash) = (to.len() as u8, hash_of(to));
         Some(place)
     }
 

@@ -125,6 +125,8 @@ impl Kernel {
     /// The kernel hart will use what it knows of harts and threads.
     #[inline(always)]
     pub fn close_claims(&mut self) {
+        #[cfg(feature = "root")]
+        self.close_handovers();
         if !HAS_CLAIMS || !self.claims.are_open() {
             return;
         }

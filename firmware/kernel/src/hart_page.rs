@@ -152,6 +152,9 @@ pub struct HartLocal {
     pub outgoing: [u64; OUTGOING],
     /// Pieces of a portal's buffer.
     pub pieces: [u64; 8],
+    /// Whose hart it is while a receiver runs on it.
+    #[cfg(feature = "root")]
+    pub lent: crate::root::Lent,
     /// For threads of the host.
     #[cfg(feature = "host")]
     pub host: crate::host_hart::HostHart,

@@ -84,6 +84,9 @@ pub mod note {
     pub const FAILED: u64 = 6;
     /// The hart could wait for a message.
     pub const PARK: u64 = 7;
+    /// The hart does not know where the call of a gate goes.
+    #[cfg(feature = "root")]
+    pub const UNKNOWN: u64 = 8;
 
     /// A note with an activity.
     pub const fn of(what: u64, activity: u16) -> u64 {

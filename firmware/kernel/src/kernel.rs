@@ -552,6 +552,8 @@ impl Kernel {
     /// Harts forget pages of a process that had other translations. `caller`: a hart that waits for its
     /// answer, and forgets them then.
     pub fn invalidate(&mut self, process: u16, page: u64, pages: u64, caller: Option<u8>) {
+        #[cfg(feature = "root")]
+        self.root.handovers.forget_pages();
         let own = caller.map_or(0, |hart| 1 << hart);
         let running = self.dispatch.running_process(process) & !own;
         self.harts.forget |= self.dispatch.harts() & !running;

@@ -254,6 +254,8 @@ fn begin_harts(kernel: &mut Kernel) {
             mailbox: 0,
             outgoing: [0; OUTGOING],
             pieces: [0; 8],
+            #[cfg(feature = "root")]
+            lent: crate::root::Lent::NONE,
             #[cfg(feature = "host")]
             host: crate::host_hart::HostHart::new(direct(kernel, hart, slots)),
         };
@@ -334,6 +336,10 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
             if looks == 0 && HAS_CLAIMS && !kernel.claims.are_open() {
                 kernel.open_claims();
             }
+            #[cfg(feature = "root")]
+            if looks == 0 {
+                kernel.open_handovers();
+            }
             looks += 1;
             if looks.is_multiple_of(2) && kernel.tidy(PENDING.has_ended()) {
                 looks = 0;
@@ -348,6 +354,8 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
         if HAS_CLAIMS && !kernel.claims.are_open() {
             kernel.open_claims();
         }
+        #[cfg(feature = "root")]
+        kernel.open_handovers();
         clint.clear(me);
         if PENDING.sleep() {
             let next = next_event(kernel);
@@ -374,6 +382,10 @@ pub fn attend(kernel: &mut Kernel) {
     let now = csr::time();
     let pending = csr_read!(mip);
     if pending & (UNIT | EXTERNAL) != 0 || kernel.dispatch.threads.next_timer() <= now {
+        kernel.close_claims();
+    }
+    #[cfg(feature = "root")]
+    if next_event(kernel) <= now {
         kernel.close_claims();
     }
     if pending & UNIT != 0 {

@@ -165,6 +165,10 @@ fn exception(local: &mut HartLocal, cause: u64, pc: u64) -> *mut Context {
 fn root_call(local: &mut HartLocal, context: &mut Context, call: RootCall) -> *mut Context {
     use crate::hart_unit::Attempt;
     let arguments = core::array::from_fn(|n| context.x[10 + n]);
+    let handed_over = crate::root::hand_over(local, call, arguments);
+    if let Some(next) = handed_over {
+        return next;
+    }
     match crate::root::attempt(local, call, arguments) {
         Attempt::Done(values) => {
             context.set_values(values);
@@ -226,6 +230,14 @@ fn remote_call(local: &mut HartLocal, context: &Context, why: u64) -> *mut Conte
     let arguments = core::array::from_fn(|n| context.x[10 + n]);
     let number = context.x[17] | why << 8;
     ask_for(local, number, arguments)
+}
+
+/// The same, of a call of the root role.
+#[cfg(feature = "root")]
+pub fn ask_because(local: &mut HartLocal, why: u64) -> *mut Context {
+    // SAFETY: the hart's own, while it runs the thread.
+    let context = unsafe { &*local.context };
+    remote_call(local, context, why)
 }
 
 /// The kernel executes a call: its hart does, or this one in the symmetric kernel.
@@ -510,6 +522,36 @@ fn switch(local: &mut HartLocal, is_fresh: bool) -> *mut Context {
     // Bit 0: all registers are loaded, even if the thread ran here before. Bit 1: most of them are 0.
     let bits = if is_fresh { 3 } else { 1 };
     next.map_addr(|address| address | bits)
+}
+
+/// The hart runs a thread that waited, in place of its own, which waits now and whose registers are saved.
+#[cfg(feature = "root")]
+#[inline(always)]
+pub fn switch_to(local: &mut HartLocal, next: *mut Context, thread: u64) -> *mut Context {
+    point!("run", local.hart, thread);
+    local.thread = thread;
+    local.is_parked = false;
+    local.sending.tile = Sending::NONE;
+    local.taking.port = u64::MAX;
+    hart_unit::forget(local);
+    // SAFETY: the thread is this hart's now, as the word of hand-overs says.
+    let context = unsafe { &mut *next };
+    if local.owner != context.satp {
+        local.owner = context.satp;
+        // SAFETY: the kernel runs in M mode, which `satp` does not concern.
+        unsafe { csr_write!(satp, context.satp) };
+        if !local.has_spaces {
+            csr::forget_page(None);
+        }
+    }
+    // Threads without these registers are most frequent.
+    let both = float_state::STATUS | vector_state::STATUS;
+    if csr_read!(mstatus) & both | context.status | context.vector != 0 {
+        float_state::switch(local, context);
+        vector_state::switch(local, context);
+    }
+    local.context = next;
+    next.map_addr(|address| address | 1)
 }
 
 /// From `trap_entry.S` and `start.S`: the kernel has failed on this hart.

@@ -12,11 +12,9 @@
 #define MOST_PATH 1024
 
 // A full gate has room soon. A server's refusal is an error of its own.
-int __card_ask_server(uint64_t way, uint64_t operation, uint64_t a, uint64_t b,
-                      struct server_answer *answer) {
-  uint64_t words[] = {operation, a, b};
+static int ask_in(uint64_t way, const uint64_t *words, size_t size, struct server_answer *answer) {
   int64_t result;
-  while ((result = flick_gate_call(way, (uintptr_t)words, sizeof words, (uintptr_t)answer,
+  while ((result = flick_gate_call(way, (uintptr_t)words, size, (uintptr_t)answer,
                                    FLICK_FOR_EVER)) == -FLICK_EAGAIN)
     flick_thread_sleep(server_soon(10000));
   if (result < 0)
@@ -26,6 +24,12 @@ int __card_ask_server(uint64_t way, uint64_t operation, uint64_t a, uint64_t b,
   if (answer->words[0])
     return server_fails(flick_errno(-(int64_t)answer->words[0]));
   return 0;
+}
+
+int __card_ask_server(uint64_t way, uint64_t operation, uint64_t a, uint64_t b,
+                      struct server_answer *answer) {
+  uint64_t words[] = {operation, a, b};
+  return ask_in(way, words, sizeof words, answer);
 }
 
 static int ask(struct flick_files *files, uint64_t operation, uint64_t a, uint64_t b,
@@ -60,28 +64,53 @@ int flick_files_disconnect(struct flick_files *files) {
   return result < 0 ? server_kernel_fails(result) : 0;
 }
 
-// Puts a path into the session's page, and another one behind it.
+// A request with paths. Short ones are in its message, and others in the session's page.
+struct path_request {
+  uint64_t words[15];
+  size_t size, sizes[2];
+};
+
+enum { FIRST_OF_PATHS = 3, MOST_IN_MESSAGE = 8 * (15 - FIRST_OF_PATHS) };
+
 static int put_paths(struct flick_files *files, const char *path, const char *other,
-                     size_t sizes[2]) {
-  char both[2 * MOST_PATH];
-  sizes[0] = strlen(path);
-  sizes[1] = other ? strlen(other) : 0;
-  if (sizes[0] > MOST_PATH || sizes[1] > MOST_PATH)
+                     struct path_request *request) {
+  size_t first = strlen(path), second = other ? strlen(other) : 0, both = first + second;
+  if (first > MOST_PATH || second > MOST_PATH)
     return server_fails(ENAMETOOLONG);
-  memcpy(both, path, sizes[0]);
+  request->size = 8 * FIRST_OF_PATHS;
+  request->sizes[0] = first;
+  request->sizes[1] = second;
+  char long_paths[2 * MOST_PATH], *to = long_paths;
+  bool is_short = both <= MOST_IN_MESSAGE;
+  if (is_short) {
+    // A server takes the paths from a message that is longer than others.
+    request->size += both ? (both + 7) / 8 * 8 : 8;
+    request->words[request->size / 8 - 1] = 0;
+    to = (char *)(request->words + FIRST_OF_PATHS);
+  }
+  memcpy(to, path, first);
   if (other)
-    memcpy(both + sizes[0], other, sizes[1]);
-  int64_t result = flick_tile_store(files->page, 0, (uintptr_t)both, sizes[0] + sizes[1]);
+    memcpy(to + first, other, second);
+  int64_t result = is_short ? 0 : flick_tile_store(files->page, 0, (uintptr_t)to, both);
   return result < 0 ? server_kernel_fails(result) : 0;
+}
+
+static int ask_with_paths(struct flick_files *files, struct path_request *request,
+                          uint64_t operation, uint64_t a, uint64_t b,
+                          struct server_answer *answer) {
+  request->words[0] = operation;
+  request->words[1] = a;
+  request->words[2] = b;
+  return ask_in(files->session, request->words, request->size, answer);
 }
 
 // An operation with paths, whose sizes are its arguments.
 static int by_path(struct flick_files *files, uint64_t operation, const char *path,
                    const char *other, struct server_answer *answer) {
-  size_t sizes[2];
-  if (put_paths(files, path, other, sizes))
+  struct path_request request;
+  if (put_paths(files, path, other, &request))
     return -1;
-  return ask(files, operation, sizes[0], sizes[1], answer);
+  return ask_with_paths(files, &request, operation, request.sizes[0], request.sizes[1], answer);
 }
 
 int flick_files_about(struct flick_files *files, const char *path, struct flick_file_about *about) {
@@ -118,9 +147,10 @@ int flick_files_rename(struct flick_files *files, const char *path, const char *
 }
 
 ssize_t flick_files_list(struct flick_files *files, const char *path, uint64_t first, char *list) {
-  size_t sizes[2];
+  struct path_request request;
   struct server_answer answer;
-  if (put_paths(files, path, NULL, sizes) || ask(files, FLICK_FILES_LIST, sizes[0], first, &answer))
+  if (put_paths(files, path, NULL, &request) ||
+      ask_with_paths(files, &request, FLICK_FILES_LIST, request.sizes[0], first, &answer))
     return -1;
   uint64_t size = answer.words[1];
   if (size > FLICK_FILES_PAGE)
@@ -138,10 +168,11 @@ static uint64_t flags_of(int flags) {
 
 int flick_file_open(struct flick_files *files, struct flick_file *file, const char *path,
                     int flags) {
-  size_t sizes[2];
+  struct path_request request;
   struct server_answer answer;
   uint64_t how = flags_of(flags);
-  if (put_paths(files, path, NULL, sizes) || ask(files, FLICK_FILES_OPEN, how, sizes[0], &answer))
+  if (put_paths(files, path, NULL, &request) ||
+      ask_with_paths(files, &request, FLICK_FILES_OPEN, how, request.sizes[0], &answer))
     return -1;
   *file = (struct flick_file){.files = files,
                               .number = answer.words[1],

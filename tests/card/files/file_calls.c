@@ -289,7 +289,9 @@ static void forged(struct flick_files *files) {
     words[0] = is_file ? below(9) : below(4) ? 16 + below(16) : words[0];
     if (!is_file && words[0] == FLICK_FILES_CLOSE)
       words[1] |= 64;
+    // In the page, and in messages that are long enough. Other names would stay, and take blocks.
     flick_tile_store(files[1].page, 0, (uintptr_t)"/f/../forged\0/", 16);
+    memcpy(words + 3, "/f/../forged\0/", 16);
     expect(flick_gate_call(is_file ? file.requests : files[1].session, (uintptr_t)words,
                            8 * (is_file ? 3 : 2 + below(14)), (uintptr_t)answer,
                            FLICK_FOR_EVER) >= 8,

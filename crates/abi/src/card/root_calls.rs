@@ -174,6 +174,16 @@ calls! {
         answer, or the receiver has no room", Busy: "answers to this sender come to another gate", Dead: "the receiver is gone",
         NoMemory: "endpoints are used up", NoCall: "the kernel is no root";
         "Sends a message, and does not wait for the answer, which comes to the gate with the label."
+    GateAnswerReceive = 104, "gate_answer_receive", Unit;
+        "gate": "of the caller's process", "slot": "of the message that is answered; 255: of none", "message": "as of `gate_answer`",
+        "size": "the same", "buffer": "as of `gate_receive`", "until": "a value of `time`";
+        "the slot of the message (7:0), and its bytes above; the sender's label";
+        NotFound: "as of `gate_receive`", Invalid: "as of `gate_answer`", BadAddress: "the caller cannot load the message, \
+        or store one", Again: "there is no room for the answer: nothing has happened", TimedOut: "the answer has gone, and no message came in time",
+        NoCall: "the kernel is no root";
+        "Answers a message, and takes the next one of the same gate, or waits for one. An answer whose sender is gone is \
+        dropped. If `gate_call` has brought the message, and no thread waits for a hart, its caller goes on on this hart \
+        without the kernel hart."
     ActivityState = 110, "activity_state", Kernel;
         "activity": "a capability";
         "0: it has not begun, 1: it is ready, 2: it has its turn, 3: it waits for a message, 4: it is over; \

@@ -101,7 +101,7 @@ impl Server {
         let [number, a, b, ..] = message.words;
         let operation = Operation::from_number(number).ok_or(Failure::NoOperation)?;
         let right = self.service.session(session)?;
-        let mut bytes = [0; 2 * PATH as usize];
+        let mut long_paths;
         let sizes = match operation {
             Operation::Open => (b, 0),
             Operation::Link | Operation::Rename => (a, b),
@@ -114,7 +114,13 @@ impl Server {
         };
         let (path, new) = match operation {
             Operation::Begin | Operation::Close | Operation::Resize => (&[][..], &[][..]),
-            _ => self.pages.paths(session, &mut bytes, sizes)?,
+            _ => match message.paths(sizes)? {
+                Some(paths) => paths,
+                None => {
+                    long_paths = [0; 2 * PATH as usize];
+                    self.pages.paths(session, &mut long_paths, sizes)?
+                }
+            },
         };
         let files = &mut self.files;
         files.serve(session);

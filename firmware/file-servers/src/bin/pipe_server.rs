@@ -100,7 +100,10 @@ fn of_session(
     match Operation::from_number(number).ok_or(Failure::NoOperation)? {
         Operation::Open => {
             let mut bytes = [0; 2 * PATH as usize];
-            let (name, _) = pages.paths(client.0, &mut bytes, (b, 0))?;
+            let (name, _) = match message.paths((b, 0))? {
+                Some(paths) => paths,
+                None => pages.paths(client.0, &mut bytes, (b, 0))?,
+            };
             let side = side_of(a)?;
             if name.is_empty() {
                 return Err(Failure::NotFound);

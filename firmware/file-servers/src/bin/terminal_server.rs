@@ -133,7 +133,10 @@ fn of_session(
     // There is one terminal, which is the first directory's name.
     let has_name = |size| {
         let mut bytes = [0; 2 * PATH as usize];
-        let (name, _) = pages.paths(client.0, &mut bytes, (size, 0))?;
+        let (name, _) = match message.paths((size, 0))? {
+            Some(paths) => paths,
+            None => pages.paths(client.0, &mut bytes, (size, 0))?,
+        };
         match name {
             b"" | b"/" => Ok(()),
             _ => Err(Failure::NotFound),

@@ -8,7 +8,7 @@ use flick_abi::card::{Error, FOR_EVER, MAILBOX_BYTES, PAGE, RootCall, rights};
 use flick_abi::dtu::Error as UnitError;
 use flick_kernel_core::threads::{Place, State, Wait};
 
-use super::hart_calls::{SenderEndpoint, reach_words};
+use super::hart_calls::{NO_SLOT, SenderEndpoint, reach_words};
 use super::known_rights::{self, Kind};
 use crate::csr;
 use crate::dtu::{LONGEST, Message, Unit};
@@ -161,6 +161,24 @@ impl Kernel {
             }
             RootCall::GateAnswer if what != note::GONE && self.own_gate(caller, a0).is_ok() => {
                 return self.answer_message(caller, arguments, why);
+            }
+            RootCall::GateAnswerReceive => {
+                let [_, slot, _, _, buffer, until] = arguments;
+                let is_answered = slot == NO_SLOT;
+                if self.own_gate(caller, a0).is_ok() && (is_answered || what != note::GONE) {
+                    return self.answer_and_receive(caller, arguments, why);
+                }
+                // The root answers. The wait is the same call, made again.
+                return match is_answered {
+                    true => {
+                        let wait = [a0, buffer, until, 0, 0, 0];
+                        self.governed_call(caller, RootCall::GateReceive, wait, why)
+                    }
+                    false => {
+                        let answer = [a0, slot, a2, a3, 0, 0];
+                        self.governed_call(caller, RootCall::GateAnswer, answer, why)
+                    }
+                };
             }
             RootCall::GateSend if what == note::FAULT => {
                 return self.load_again(caller, (a1, a2), why);
@@ -400,6 +418,14 @@ impl Kernel {
         let Some(thread) = self.asker(asked) else {
             return;
         };
+        if asked.call == RootCall::GateAnswer && kind & 0xff == answer::VALUES && is_over {
+            let x = &mut self.context(thread).x;
+            if x[17] == RootCall::GateAnswerReceive as u64 {
+                // The thread waits for the next message.
+                x[11] = NO_SLOT;
+                return self.restart(thread);
+            }
+        }
         let caller = Caller::of_process(thread, asked.process);
         let number = asked.arguments[0];
         let mut rest = asked.arguments;

@@ -3,14 +3,17 @@
 use flick_abi::card::remote_call::NOTICE;
 use flick_abi::card::{Error, MAILBOX_BYTES};
 use flick_abi::dtu::{Error as UnitError, NO_ANSWER_ENDPOINT};
+use flick_kernel_core::handovers::FIELDS;
 use flick_kernel_core::threads::{Place, State, Wait};
 
 use super::activities::of_units;
 use super::forwarding::Requester;
 use super::gates::SLOTS;
+use super::known_rights::{self, Kind};
 use super::services::GatePlace;
 use super::{Object, Root, Sender, Side};
 use crate::dtu::{KERNEL, Message, Payload, REPLIES, Unit};
+use crate::hart_unit::note;
 use crate::kernel::{Answer, Caller, Kernel, value};
 
 /// Calls to gates that wait, as bits.
@@ -36,6 +39,8 @@ struct OpenCall {
     gate: (u16, u16),
     by: By,
     stage: Stage,
+    /// The thread that has the message, and its number of the gate.
+    taker: (u64, u64),
 }
 
 /// The message of a call to a gate of this tile.
@@ -73,7 +78,7 @@ enum By {
 /// The calls that wait, by the places of their answers.
 #[derive(Debug)]
 pub struct OpenCalls {
-    all: [Option<OpenCall>; CALLS],
+    all: &'static mut [Option<OpenCall>],
     messages: &'static mut [Words],
     /// Places that are used, and those of calls that wait for a server, as bits.
     used: u64,
@@ -95,7 +100,7 @@ impl OpenCalls {
     /// None.
     pub const fn new() -> Self {
         Self {
-            all: [None; CALLS],
+            all: &mut [],
             messages: &mut [],
             used: 0,
             waiting: 0,
@@ -136,8 +141,35 @@ impl OpenCalls {
         }
         let has_room = own < CALLS_OF_PROCESS && (is_local || by_unit < CALLS_BY_UNIT);
         let place = places(!self.used).next();
-        place.filter(|&place| has_room && place < self.messages.len())
+        place.filter(|&place| has_room && place < self.messages.len().min(self.all.len()))
     }
+}
+
+/// The place of calls that harts hand over by a field.
+pub fn place_of_field(n: usize) -> u8 {
+    (CALLS - 1 - n) as u8
+}
+
+/// The slot of such calls.
+pub fn slot_of_field(n: usize) -> u64 {
+    SLOTS + u64::from(place_of_field(n))
+}
+
+/// The field that has a slot.
+#[inline(always)]
+pub fn field_of_slot(slot: u64) -> Option<usize> {
+    let n = slot_of_field(0).wrapping_sub(slot) as usize;
+    (n < FIELDS).then_some(n)
+}
+
+/// A call that a receiver has taken, and not answered.
+pub struct TakenCall {
+    pub place: u8,
+    /// Who waits, and where the answer goes.
+    pub caller: Place,
+    pub buffer: u64,
+    /// The receiver's thread, and its number of the gate.
+    pub taker: (u64, u64),
 }
 
 impl Root {
@@ -168,8 +200,9 @@ impl Root {
 }
 
 impl Kernel {
-    /// There is memory for the messages of calls.
+    /// There is memory for calls and their messages.
     pub fn begin_calls(&mut self) {
+        self.root.calls.all = self.root_table(CALLS, || None);
         self.root.calls.messages = self.root_table(CALLS, || Words {
             label: 0,
             words: Payload::default(),
@@ -181,10 +214,8 @@ impl Kernel {
     pub fn call_gate(
         &mut self,
         caller: Caller,
-        number: u64,
-        message: (u64, u64),
-        buffer: u64,
-        until: u64,
+        [number, message, size, buffer, until, _]: [u64; 6],
+        why: u64,
     ) -> Answer {
         let (sender, by) = match self.capability(caller, number)?.1 {
             Object::Sender(sender) => (sender, By::Sender),
@@ -195,8 +226,22 @@ impl Kernel {
             _ => return Err(Error::Invalid),
         };
         let mut payload = Payload::default();
-        let words = self.load_message(caller, message, &mut payload)?;
+        let words = self.load_message(caller, (message, size), &mut payload)?;
+        if why & 0xff == note::UNKNOWN {
+            self.tell_of_call(caller, number, &sender);
+        }
         self.call(caller, (sender, by), &payload[..words], buffer, until)
+    }
+
+    /// Harts of the caller's process may call the gate of a sender by themselves.
+    fn tell_of_call(&self, caller: Caller, number: u64, sender: &Sender) {
+        if sender.tile == self.map.tile.0 as u16
+            && let Some(gate) = self.gate_at(sender.endpoint)
+            && let Some(field) = self.root.handovers.field_of(gate)
+        {
+            let words = (field as u32, sender.label, 0);
+            known_rights::add(Kind::Call, caller.process, number, words);
+        }
     }
 
     /// Asks the server of a gate for a session.
@@ -263,7 +308,7 @@ impl Kernel {
         let place = place.ok_or(Error::Again)?;
         calls.before += 1;
         let label = place as u64 | calls.before << 8;
-        let call = OpenCall {
+        let mut call = OpenCall {
             thread: self.dispatch.threads.number(caller.thread),
             process: caller.process,
             label,
@@ -271,12 +316,30 @@ impl Kernel {
             gate: (sender.tile, sender.endpoint),
             by,
             stage: if is_local { Stage::Waits } else { Stage::Sent },
+            taker: (0, 0),
         };
         let to = (sender.tile, sender.endpoint, sender.receiver);
         if is_local {
-            let message = &mut calls.messages[place];
-            (message.label, message.size) = (sender.label, 8 * payload.len() as u64);
-            message.words[..payload.len()].copy_from_slice(payload);
+            let gate = self.gate_at(sender.endpoint).ok_or(Error::Dead)?;
+            self.keep_gate(gate);
+            self.begin_handovers(gate);
+            let is_first = self.root.next_call(sender.endpoint).is_none();
+            let reader = self.first_at_gate(gate).filter(|_| is_first);
+            if let Some(reader) = reader
+                && let Some(taker) = self.give_message(gate, reader, payload)
+            {
+                (call.stage, call.taker) = (Stage::Taken, taker);
+                self.root.calls.put(place, call);
+                let slot = (SLOTS + place as u64) | (8 * payload.len() as u64) << 8;
+                // If a message of the unit comes before the next wait, the kernel hart finds that nobody waits for it.
+                self.end_wait(reader, Ok((slot, sender.label)));
+            } else {
+                let message = &mut self.root.calls.messages[place];
+                (message.label, message.size) = (sender.label, 8 * payload.len() as u64);
+                message.words[..payload.len()].copy_from_slice(payload);
+                self.root.calls.put(place, call);
+                self.hand_over(gate, sender.endpoint);
+            }
         } else {
             match unit.ask_gate(to, sender.label, payload, label) {
                 Ok(()) => {}
@@ -284,31 +347,39 @@ impl Kernel {
                 Err(UnitError::Gone) => self.leave_call(&sender, label, payload)?,
                 Err(_) => return Err(Error::Dead),
             }
-        }
-        self.root.calls.put(place, call);
-        match is_local {
-            true => self.hand_over(sender.endpoint),
-            false => self.watch_core(sender.tile),
+            self.root.calls.put(place, call);
+            self.watch_core(sender.tile);
         }
         self.wait(caller.thread, Wait::Answer(place as u8), until)
     }
 
     /// Who waits for messages of a gate of this tile gets those of calls.
-    fn hand_over(&mut self, endpoint: u16) {
-        let Some(gate) = self.gate_at(endpoint) else {
-            return;
-        };
-        self.keep_gate(gate);
+    #[inline(never)]
+    fn hand_over(&mut self, gate: u8, endpoint: u16) {
         while let Some(reader) = self.first_at_gate(gate)
             && let Some(place) = self.root.next_call(endpoint)
         {
             let caller = Caller::of_process(reader, self.dispatch.threads[reader].process);
-            // The buffer is an argument of its call.
-            let buffer = self.context(reader).x[11];
-            let taken = self.take_call(caller, place, buffer);
-            // If a message of the unit comes before the next wait, the kernel hart finds that nobody waits for it.
+            let wait = self.wait_at_gate(gate, reader);
+            let taken = self.take_call(caller, place, (wait.number, wait.buffer));
             self.end_wait(reader, taken);
         }
+    }
+
+    /// The thread that waits at a gate gets a message. Returns its number, and that of the gate. `None`: its buffer
+    /// has to be made accessible first, or cannot be.
+    fn give_message(&mut self, gate: u8, reader: Place, words: &[u64]) -> Option<(u64, u64)> {
+        let wait = self.wait_at_gate(gate, reader);
+        let number = self.dispatch.threads.number(reader);
+        let at = self
+            .root
+            .handovers
+            .known_buffer(gate, (number, wait.buffer))?;
+        for (n, word) in words.iter().enumerate() {
+            // SAFETY: words of the thread's memory. If its pages had changed, nothing were known of them.
+            unsafe { ((at + 8 * n as u64) as *mut u64).write_volatile(*word) };
+        }
+        Some((number, wait.number))
     }
 
     /// A server takes the message of a call. It gets slot and size, and the label.
@@ -316,7 +387,7 @@ impl Kernel {
         &mut self,
         caller: Caller,
         place: usize,
-        buffer: u64,
+        (gate, buffer): (u64, u64),
     ) -> Result<(u64, u64), Error> {
         let &Words { label, size, .. } = &self.root.calls.messages[place];
         let mut words = Payload::default();
@@ -324,6 +395,10 @@ impl Kernel {
         words.copy_from_slice(&self.root.calls.messages[place].words[..words.len()]);
         self.store_words(caller, buffer, words)?;
         self.root.calls.set_stage(place, Stage::Taken);
+        let taker = self.dispatch.threads.number(caller.thread);
+        if let Some(call) = &mut self.root.calls.all[place] {
+            call.taker = (taker, gate);
+        }
         Ok(((SLOTS + place as u64) | size << 8, label))
     }
 
@@ -339,6 +414,80 @@ impl Kernel {
             _ => return Err(Error::Invalid),
         }
         value(0)
+    }
+
+    /// A call that the receiver of a gate of this tile has taken. Its caller waits.
+    pub fn taken_call(&self, endpoint: u16) -> Option<TakenCall> {
+        let calls = &self.root.calls;
+        places(calls.used & !calls.waiting).find_map(|place| {
+            let call = calls.get(place)?;
+            let is_its = call.stage == Stage::Taken && call.gate.1 == endpoint;
+            let opens = matches!(call.by, By::Opening(_));
+            Some(TakenCall {
+                place: place as u8,
+                caller: self.caller_of(call).filter(|_| is_its && !opens)?,
+                buffer: call.buffer,
+                taker: call.taker,
+            })
+        })
+    }
+
+    /// The caller of a field, if it still waits for the answer.
+    pub fn waiting_caller(&self, n: usize, thread: u64) -> Option<Place> {
+        let call = self.root.calls.get(place_of_field(n).into())?;
+        let is_it = call.stage == Stage::Taken && call.thread == thread;
+        self.caller_of(call).filter(|_| is_it)
+    }
+
+    /// Is there room for one more call of a field, whoever makes it?
+    pub fn has_room_for(&self, n: usize) -> bool {
+        let calls = &self.root.calls;
+        let is_free = calls.used >> place_of_field(n) & 1 == 0 && calls.all.len() == CALLS;
+        let most = CALLS_OF_PROCESS - FIELDS;
+        let of = |process| {
+            let all = places(calls.used).filter_map(|place| calls.get(place));
+            all.filter(|call| call.process == process).count()
+        };
+        let mut all = places(calls.used).filter_map(|place| calls.get(place));
+        is_free
+            && (calls.used.count_ones() as usize <= most
+                || all.all(|call| of(call.process) <= most))
+    }
+
+    /// A thread has called a receiver by a field: it waits.
+    pub fn note_direct_call(&mut self, n: usize, gate: u8, caller: Place, taker: (u64, u64)) {
+        let process = self.dispatch.threads[caller].process;
+        let [number, .., buffer, _]: [u64; 5] =
+            core::array::from_fn(|n| self.context(caller).x[10 + n]);
+        let object = self.root.capabilities.find(process, number);
+        let by = match object {
+            Some((_, Object::Session(session, _))) => By::Session(session, 0),
+            _ => By::Sender,
+        };
+        let place = place_of_field(n);
+        let (endpoint, _) = self.root.place_of(gate);
+        let calls = &mut self.root.calls;
+        calls.before += 1;
+        let call = OpenCall {
+            thread: self.dispatch.threads.number(caller),
+            process,
+            label: u64::from(place) | calls.before << 8,
+            buffer,
+            gate: (self.map.tile.0 as u16, endpoint),
+            by,
+            stage: Stage::Taken,
+            taker,
+        };
+        calls.put(place.into(), call);
+        self.dispatch.threads[caller].state = State::Waits(Wait::Answer(place));
+    }
+
+    /// A call has been answered without the kernel hart: its caller waits for nothing any more.
+    pub fn end_direct_call(&mut self, place: u8) -> Option<Place> {
+        let call = self.root.calls.take(place.into())?;
+        let caller = self.caller_of(&call)?;
+        self.leave_wait(caller);
+        Some(caller)
     }
 
     /// The accelerator has another activity now: the call is left for the one that it is for.

@@ -1,7 +1,7 @@
 //! Gates: receive endpoints of this tile's unit, whose messages programs take and answer. Harts of programs do that
 //! themselves (`hart_calls.rs`). The kernel hart tells them where, and deals with waits, with the gates of services,
 //! and with answers to accelerators without a turn.
-use flick_abi::card::{Error, MAILBOX_BYTES, PAGE, rights};
+use flick_abi::card::{Error, MAILBOX_BYTES, PAGE, RootCall, rights};
 use flick_abi::dtu::{
     self, Error as UnitError, HEADER_SIZE, Header, NO_HEADER_ENDPOINT, SlotRecord,
 };
@@ -40,8 +40,29 @@ pub struct Gate {
     is_of_kernel: bool,
     /// The unit interrupts for its messages.
     interrupts: bool,
+    /// The thread that has waited last.
+    waits: WaitAtGate,
     /// The process that has it and the number of its capability, on a tile that the root governs.
     of: (u16, u64),
+}
+
+/// A thread waits for a message.
+#[derive(Clone, Copy, Debug)]
+pub struct WaitAtGate {
+    reader: Place,
+    /// Its number of the gate, where the message goes, and until when it waits.
+    pub number: u64,
+    pub buffer: u64,
+    pub until: u64,
+}
+
+impl WaitAtGate {
+    const NONE: Self = Self {
+        reader: Place::MAX,
+        number: 0,
+        buffer: 0,
+        until: 0,
+    };
 }
 
 /// All of them.
@@ -59,6 +80,7 @@ impl Gates {
             is_turn_of_calls: false,
             is_of_kernel: false,
             interrupts: false,
+            waits: WaitAtGate::NONE,
             of: (0, 0),
         };
         Self([NONE; GATES])
@@ -109,6 +131,7 @@ impl Kernel {
             is_turn_of_calls: false,
             is_of_kernel: false,
             interrupts: false,
+            waits: WaitAtGate::NONE,
             of: (0, 0),
         };
         unit.set_receiver(endpoint, activity, frame, (LOG2_REQUEST, SLOTS as u8));
@@ -128,6 +151,7 @@ impl Kernel {
                 is_turn_of_calls: false,
                 is_of_kernel: false,
                 interrupts: false,
+                waits: WaitAtGate::NONE,
                 of,
             };
         }
@@ -186,6 +210,7 @@ impl Kernel {
         unit.clear_endpoint(endpoint);
         self.tiles.ports[usize::from(endpoint)] = u16::MAX;
         self.root.gates.0[place].endpoint = 0;
+        self.root.handovers.forget_gate(gate);
         self.drive_out_of_gates();
         self.frames.free(frame);
         // Nobody will answer them.
@@ -206,7 +231,7 @@ impl Kernel {
         self.interrupt_for_gate(gate, is_waited);
     }
 
-    fn interrupt_for_gate(&mut self, gate: u8, is_on: bool) {
+    pub fn interrupt_for_gate(&mut self, gate: u8, is_on: bool) {
         let of = &mut self.root.gates.0[usize::from(gate)];
         if let (Some(unit), endpoint @ 1..) = (self.tiles.unit, of.endpoint)
             && core::mem::replace(&mut of.interrupts, is_on) != is_on
@@ -340,14 +365,21 @@ impl Kernel {
         let call = call.filter(|_| !has_unread || gate.is_turn_of_calls);
         self.root.gates.0[usize::from(place)].is_turn_of_calls = call.is_none();
         if let Some(call) = call {
-            let (slot, label) = self.take_call(caller, call, buffer)?;
+            let (slot, label) = self.take_call(caller, call, (number, buffer))?;
             return Ok(Done::Values(slot, label));
         }
         if is_empty {
             if is_past(until) {
                 return Err(Error::TimedOut);
             }
-            let list = &mut self.root.gates.0[usize::from(place)].readers;
+            let gate = &mut self.root.gates.0[usize::from(place)];
+            gate.waits = WaitAtGate {
+                reader: caller.thread,
+                number,
+                buffer,
+                until,
+            };
+            let list = &mut gate.readers;
             self.dispatch.threads.append(list, caller.thread);
             // It may have come meanwhile: the unit interrupts at once then.
             self.interrupt_for_gate(place, true);
@@ -441,6 +473,54 @@ impl Kernel {
                 Err(Error::Dead)
             }
         }
+    }
+
+    /// The caller answers a message, and takes the next one or waits for it.
+    pub fn answer_and_receive(&mut self, caller: Caller, arguments: [u64; 6], why: u64) -> Answer {
+        let [number, slot, _, _, buffer, until] = arguments;
+        if slot != hart_calls::NO_SLOT {
+            match self.answer_message(caller, arguments, why) {
+                Ok(Done::Again) => return Ok(Done::Again),
+                Ok(_) | Err(Error::Dead) => {}
+                Err(error) => return Err(error),
+            }
+            // If the call is made again, there is nothing more to answer.
+            self.context(caller.thread).x[11] = hart_calls::NO_SLOT;
+        }
+        self.receive(caller, [number, buffer, until, 0, 0, 0], why)
+    }
+
+    /// How a thread waits at a gate.
+    #[inline(always)]
+    pub fn wait_at_gate(&mut self, gate: u8, reader: Place) -> WaitAtGate {
+        let known = self.root.gates.0[usize::from(gate)].waits;
+        match known.reader == reader {
+            true => known,
+            false => self.find_wait_at_gate(gate, reader),
+        }
+    }
+
+    /// The same, by the arguments of its call.
+    #[inline(never)]
+    fn find_wait_at_gate(&mut self, gate: u8, reader: Place) -> WaitAtGate {
+        let x = &self.context(reader).x;
+        let (buffer, until) = match x[17] == RootCall::GateAnswerReceive as u64 {
+            true => (x[14], x[15]),
+            false => (x[11], x[12]),
+        };
+        let waits = WaitAtGate {
+            reader,
+            number: x[10],
+            buffer,
+            until,
+        };
+        self.root.gates.0[usize::from(gate)].waits = waits;
+        waits
+    }
+
+    /// A thread waits at a gate by another call than the one that is known.
+    pub fn forget_wait(&mut self, gate: u8) {
+        self.root.gates.0[usize::from(gate)].waits = WaitAtGate::NONE;
     }
 
     /// The sender has no turn: the answer is left for it.

@@ -28,7 +28,7 @@ const MOST: u64 = 8192;
 
 /// Executes a call, if the hart can.
 pub fn attempt(local: &mut HartLocal, call: RootCall, arguments: [u64; 6]) -> Attempt {
-    let [a0, a1, a2, a3, a4, _] = arguments;
+    let [a0, a1, a2, a3, a4, a5] = arguments;
     let Some(registers) = local.unit.registers else {
         return Attempt::Ask(note::NOTHING);
     };
@@ -36,6 +36,9 @@ pub fn attempt(local: &mut HartLocal, call: RootCall, arguments: [u64; 6]) -> At
     let attempt = match call {
         RootCall::GateReceive => receive(local, &registers, a0, a1, a2),
         RootCall::GateAnswer => answer(local, &registers, a0, a1, (a2, a3)),
+        RootCall::GateAnswerReceive => {
+            answer_and_receive(local, &registers, (a0, a1), (a2, a3), (a4, a5))
+        }
         RootCall::GateSend => send(local, &registers, a0, (a1, a2), (a3, a4)),
         RootCall::TileLoad => copy(local, &registers, a0, a1, (a2, a3), rights::READ),
         RootCall::TileStore => copy(local, &registers, a0, a1, (a2, a3), rights::WRITE),
@@ -46,7 +49,7 @@ pub fn attempt(local: &mut HartLocal, call: RootCall, arguments: [u64; 6]) -> At
 }
 
 /// The place of the process in the kernel's table.
-fn owner(local: &HartLocal) -> u16 {
+pub fn owner(local: &HartLocal) -> u16 {
     process(local) as u16 & 0x7fff
 }
 
@@ -146,7 +149,7 @@ fn take_bank(local: &mut HartLocal, registers: &Registers) {
 
 /// The physical address of words of the thread's, in one piece. `None`: some cannot be loaded.
 #[inline(always)]
-fn gather(local: &mut HartLocal, at: u64, size: u64) -> Option<u64> {
+pub fn gather(local: &mut HartLocal, at: u64, size: u64) -> Option<u64> {
     if size != 0 && at % PAGE + size <= PAGE {
         return reach(local, at, rights::READ);
     }
@@ -159,7 +162,7 @@ fn gather(local: &mut HartLocal, at: u64, size: u64) -> Option<u64> {
 }
 
 /// Messages of the thread's are whole words, so many bytes at most.
-fn is_message(at: u64, size: u64, most: u64) -> Result<(), Error> {
+pub fn is_message(at: u64, size: u64, most: u64) -> Result<(), Error> {
     match (size <= most && size.is_multiple_of(8), at % 8) {
         (false, _) => Err(Error::Invalid),
         (_, 0) => Ok(()),
@@ -288,6 +291,31 @@ fn answer(
             failed(Error::Dead)
         }
     }
+}
+
+/// `gate_answer_receive`.
+fn answer_and_receive(
+    local: &mut HartLocal,
+    registers: &Registers,
+    (number, slot): (u64, u64),
+    message: (u64, u64),
+    (buffer, until): (u64, u64),
+) -> Attempt {
+    if slot != NO_SLOT {
+        match answer(local, registers, number, slot, message) {
+            Attempt::Done([0, _]) => {}
+            Attempt::Done([error, _]) if error == Error::Dead.to_register() => {}
+            other => return other,
+        }
+        has_answered(local);
+    }
+    receive(local, registers, number, buffer, until)
+}
+
+/// If the call is made again, there is nothing more to answer.
+pub fn has_answered(local: &mut HartLocal) {
+    // SAFETY: the hart's own, while it runs the thread.
+    unsafe { (*local.context).x[11] = NO_SLOT };
 }
 
 /// `gate_send`.

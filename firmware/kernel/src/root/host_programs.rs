@@ -31,6 +31,7 @@ impl Kernel {
             RootCall::GateReceive => 2,
             RootCall::SessionOpen => 3,
             RootCall::GateCall => 4,
+            RootCall::GateAnswerReceive => 5,
             _ => return arguments,
         };
         if self.is_of_host(caller) && arguments[place] != FOR_EVER {

@@ -19,6 +19,8 @@ pub enum Kind {
     Memory = 3,
     /// The same by an endpoint that the root has set up.
     Endpoint = 4,
+    /// To call the receiver of a gate: its field of the word of hand-overs, and the label.
+    Call = 5,
 }
 
 /// What harts look up.
@@ -71,20 +73,26 @@ impl Use {
     /// A right of a process, by the number of its capability.
     #[inline(always)]
     pub fn find(&self, kind: Kind, process: u16, number: u64) -> Option<Words> {
-        let [of, first, second, third] = place(number).each_ref();
-        let first = match of.load(Ordering::Acquire) == key(kind, process, number) {
-            true => first.load(Ordering::Relaxed),
-            false => return None,
-        };
-        let is_known = first >> 32 == TABLE.epoch.load(Ordering::Relaxed);
-        is_known.then(|| {
-            (
-                first as u32,
-                second.load(Ordering::Relaxed),
-                third.load(Ordering::Relaxed),
-            )
-        })
+        look_for(kind, process, number)
     }
+}
+
+/// The same, as it may be. Who has begun no use finds nothing that may be used.
+#[inline(always)]
+pub fn look_for(kind: Kind, process: u16, number: u64) -> Option<Words> {
+    let [of, first, second, third] = place(number).each_ref();
+    let first = match of.load(Ordering::Acquire) == key(kind, process, number) {
+        true => first.load(Ordering::Relaxed),
+        false => return None,
+    };
+    let is_known = first >> 32 == TABLE.epoch.load(Ordering::Relaxed);
+    is_known.then(|| {
+        (
+            first as u32,
+            second.load(Ordering::Relaxed),
+            third.load(Ordering::Relaxed),
+        )
+    })
 }
 
 impl Drop for Use {
@@ -102,6 +110,14 @@ fn wait_for_harts() {
         // A command of the unit at most.
         while now % 2 != 0 && uses.load(Ordering::Acquire) == now {}
     }
+}
+
+/// Waits until a hart has ended to use what it has found before.
+pub fn wait_for_hart(hart: u8) {
+    fence(Ordering::SeqCst);
+    let uses = &TABLE.uses[usize::from(hart) % MOST_HARTS];
+    let now = uses.load(Ordering::Acquire);
+    while !now.is_multiple_of(2) && uses.load(Ordering::Acquire) == now {}
 }
 
 /// Harts may use a right of a process.

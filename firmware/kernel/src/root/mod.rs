@@ -10,6 +10,8 @@ mod forwarding;
 mod gate_calls;
 mod gates;
 mod groups;
+mod handover_fields;
+mod handovers;
 mod hart_calls;
 #[cfg(feature = "host")]
 mod host_programs;
@@ -27,6 +29,7 @@ mod tile_table;
 mod turn_order;
 mod views;
 
+pub use handovers::{Lent, hand_over};
 pub use hart_calls::attempt;
 pub use remote::ENDPOINTS;
 
@@ -42,6 +45,7 @@ use core_tiles::CoreTiles;
 use gate_calls::OpenCalls;
 use gates::Gates;
 use groups::Groups;
+use handover_fields::HandoverFields;
 use lost_tiles::LostTiles;
 use memory::{Memory, Taking};
 use services::Services;
@@ -120,6 +124,7 @@ pub struct Root {
     capabilities: Capabilities<'static, Object>,
     gates: Gates,
     calls: OpenCalls,
+    pub handovers: HandoverFields,
     activities: Activities,
     schedule: Schedule,
     groups: Groups,
@@ -143,6 +148,7 @@ impl Root {
             capabilities: Capabilities::new(),
             gates: Gates::new(),
             calls: OpenCalls::new(),
+            handovers: HandoverFields::new(),
             activities: Activities::new(),
             schedule: Schedule::new(),
             groups: Groups::new(),
@@ -270,7 +276,7 @@ impl Kernel {
         }
         #[cfg(feature = "host")]
         let arguments = self.with_time_of_host(caller, call, arguments);
-        let [a0, a1, a2, a3, a4, _] = arguments;
+        let [a0, a1, a2, a3, ..] = arguments;
         match call {
             RootCall::TileFind => self.find_tile(caller, (a0, a1), a2),
             RootCall::TileBlock => {
@@ -294,7 +300,8 @@ impl Kernel {
             RootCall::GateReceive => self.receive(caller, arguments, why),
             RootCall::GateAnswer => self.answer_message(caller, arguments, why),
             RootCall::GateSend => self.send_message(caller, arguments, why),
-            RootCall::GateCall => self.call_gate(caller, a0, (a1, a2), a3, a4),
+            RootCall::GateAnswerReceive => self.answer_and_receive(caller, arguments, why),
+            RootCall::GateCall => self.call_gate(caller, arguments, why),
             RootCall::ActivityCreate => self.create_activity(caller, a0),
             RootCall::ActivityEndpoint => self.set_activity_endpoint(caller, a0, a1, a2),
             RootCall::ActivityGate => self.derive_gate(caller, a0),
