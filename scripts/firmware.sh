@@ -60,6 +60,10 @@ cd "$root/firmware"
 case $1 in
 build)
   find_compiler
+  # Each copy of a function in its callers takes room, and a kernel with all roles has 256 KiB.
+  case " ${*:3} " in
+  *root*) export RUSTFLAGS="${RUSTFLAGS:-} -Cllvm-args=-inline-threshold=150" ;;
+  esac
   "$cargo" build -q --release -p flick-kernel --target $target "${options[@]}" "${@:3}"
   mkdir -p "$(dirname "$2")"
   llvm-objcopy-19 --strip-debug --discard-locals "$CARGO_TARGET_DIR/$target/release/flick-kernel" "$2"
