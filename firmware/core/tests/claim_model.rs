@@ -15,7 +15,7 @@ const HARTS: usize = 3;
 const NOW: u64 = 0;
 /// States that are tried, by the number of threads. Those of one thread are less: all are tried. Of two
 /// threads those that come first are.
-const MOST_STATES: [(usize, usize); 2] = [(1, 20_000_000), (2, 2_000_000)];
+const MOST_STATES: [(usize, usize); 2] = [(1, 20_000_000), (2, 4_000_000)];
 const ALL: u64 = 0b111;
 const SPECIAL: u64 = 0b100;
 
