@@ -3,7 +3,8 @@
 //!
 //! This file has the command line, and hands each command to its crate: compiles and views to
 //! `flick-driver`, runs to `flick-report`, benchmarks to `flick-bench`, and random programs to
-//! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs` and `machine_history.rs`). Commands of one file are `config_command.rs`,
+//! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs` and `machine_history.rs`), platforms to
+//! `flick-timing` (`platform_command.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
 mod accelerator_report;
 mod card_copy;
@@ -24,6 +25,7 @@ mod machine_stat;
 mod machine_views;
 mod man_pages;
 mod migration_report;
+mod platform_command;
 mod sent_files;
 mod torture;
 mod unit_check;
@@ -100,6 +102,11 @@ enum Command {
     Machine {
         #[command(subcommand)]
         what: machine_command::MachineCommand,
+    },
+    /// Show the platforms of timed runs, and make one of this machine (docs/timing.md)
+    Platform {
+        #[command(subcommand)]
+        what: platform_command::PlatformCommand,
     },
     /// Compile programs for the harts of a card (docs/card-programs.md), or start its shell
     Card {
@@ -409,6 +416,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Verify(args) => return verify(&args.files),
         Command::Card { what } => return what.run(),
         Command::Machine { what } => return machine_command::run(what),
+        Command::Platform { what } => platform_command::run(what)?,
         Command::Stat(stat) => {
             stat.on.choose()?;
             if let Some(platform) = &stat.platform {
@@ -495,16 +503,7 @@ fn verify(files: &[PathBuf]) -> Result<ExitCode, Error> {
 
 /// Before the program starts: what is wrong with it is not the program's.
 fn check_platform(name: &OsStr) -> Result<(), Error> {
-    match flick_timing::Platform::load(&name.to_string_lossy()) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Error::new(
-            Code::UnusablePlatform,
-            "the platform cannot be used",
-            error.place(),
-            error.what,
-            error.help,
-        )),
-    }
+    platform_command::load(&name.to_string_lossy()).map(|_| ())
 }
 
 /// Becomes gdb with Flick's script; comes back only with an error.

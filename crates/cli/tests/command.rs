@@ -267,6 +267,25 @@ fn an_unusable_platform_is_refused_before_the_run() {
     assert!(said.starts_with("flick: error: [FLK0111] "), "{said}");
 }
 
+/// Each figure of a platform is shown with its place and source, and a part is shown before it is refused.
+#[test]
+fn platforms_are_shown() {
+    let list = flick(&["platform", "list"]);
+    assert!(list.status.success() && text(&list.stdout).contains("near-memory "));
+    let shown = flick(&["platform", "show", "near-memory", "--set", "nxp.cores=2"]);
+    let figures = text(&shown.stdout);
+    assert!(shown.status.success(), "{}", text(&shown.stderr));
+    let line = |key: &str| figures.lines().find(|line| line.starts_with(key)).unwrap();
+    assert!(line("nxp.cores ").ends_with("--set nxp.cores=2"));
+    assert!(line("host.tlb.entries ").contains("# second level, 12 ways"));
+    let dir = tempfile::tempdir().unwrap();
+    let part = dir.path().join("host.toml");
+    std::fs::write(&part, "[host]\nclock = \"2 GHz\" # measured\n").unwrap();
+    let shown = flick(&["platform", "show", part.to_str().unwrap()]);
+    assert!(!shown.status.success() && text(&shown.stdout).contains("# measured"));
+    assert!(text(&shown.stderr).contains("FLK0111") && text(&shown.stderr).contains("isa: a text"));
+}
+
 #[test]
 fn programs_built_elsewhere_are_compared() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -87,6 +87,9 @@ fn host_class_on_nxp(class: usize) -> (NxpClass, u64) {
     ALL[class]
 }
 
+/// The most lines of a host that are under way at a time.
+pub const MOST_MISSES: usize = 128;
+
 /// A level of data cache, or the instruction cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cache {
@@ -125,6 +128,21 @@ pub struct Memory {
     pub byte: f64,
 }
 
+/// How the host waits for memory of its own: a core that executes out of order
+/// (`model/window.rs`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// Femtoseconds that the core goes on behind a load that has not come back: as long as it takes to
+    /// fill the window.
+    pub ahead: u64,
+    /// Lines that are under way at a time.
+    pub misses: usize,
+    /// Streams of lines that are fetched ahead; 0: none is.
+    pub streams: usize,
+    /// A load from the nearest cache whose address was just loaded waits so long.
+    pub chain: u64,
+}
+
 /// A kind of core, and the memories as it sees them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Core {
@@ -140,7 +158,7 @@ pub struct Core {
     pub icache: Option<Cache>,
     /// The TLB. Without one, translation is free.
     pub tlb: Option<Tlb>,
-    /// By [`Region`]. The host's own memory is part of `load` and `store` there.
+    /// By [`Region`]. Without a [`Window`] the host's own memory is part of `load` and `store`.
     pub memory: [Memory; REGIONS.len()],
     /// Memories of tiles of a card by name, where this core sees them otherwise than all others.
     pub tiles: Vec<(String, Memory)>,
@@ -148,6 +166,8 @@ pub struct Core {
     pub isa: Option<Isa>,
     /// How many accesses to memory overlap.
     pub overlap: f64,
+    /// Of the host, where the file describes its own memory.
+    pub window: Option<Window>,
     /// log2 of the page size by [`Region`].
     pub page: [u32; REGIONS.len()],
 }
@@ -314,6 +334,30 @@ impl Reader {
         })
     }
 
+    /// How the host waits for its own memory. The hit of the nearest cache becomes the window's.
+    fn window(&self, host: &mut Table<'_>, caches: &mut [Cache]) -> Result<Window, Error> {
+        let mut table = host.table("window")?;
+        let instructions = table.count("instructions", (1, 1 << 16))?;
+        let width = table.number("width", (0.1, 64.0))?;
+        let misses = table.count("misses", (1, MOST_MISSES as u64))? as usize;
+        table.end()?;
+        let streams = match host.table_if("prefetcher")? {
+            None => 0,
+            Some(mut table) => {
+                let streams = table.count("streams", (1, 64))? as usize;
+                table.end()?;
+                streams
+            }
+        };
+        let nearest = caches.first_mut();
+        Ok(Window {
+            ahead: self.cycles(instructions as f64 / width),
+            misses,
+            streams,
+            chain: nearest.map_or(0, |cache| std::mem::take(&mut cache.hit)),
+        })
+    }
+
     fn tlb(&self, mut table: Table<'_>, memory: &[Memory; REGIONS.len()]) -> Result<Tlb, Error> {
         let (entries, ways) = tlb_geometry(&mut table)?;
         let fixed = table.quantity_or("walk", &TIME, 0.0)? as u64;
@@ -345,8 +389,10 @@ impl Reader {
         let mut memories = table.table("memory")?;
         let mut memory = [Memory::default(); REGIONS.len()];
         for (region, key) in REGIONS.into_iter().enumerate() {
-            // The host does not see the NxP's stacks, and its own memory is in its cycles.
-            if own != Region::Host || region == Region::Nxp as usize {
+            // The host does not see the NxP's stacks, and its own memory is in its cycles where the
+            // file does not describe it.
+            let described = region == Region::Host as usize && memories.has(key);
+            if own != Region::Host || region == Region::Nxp as usize || described {
                 memory[region] = self.memory(memories.table(key)?)?;
             }
         }
@@ -356,7 +402,12 @@ impl Reader {
                 tiles.push((name, self.memory(table)?));
             }
         }
+        let is_described = own == Region::Host && memories.has(REGIONS[Region::Host as usize]);
         memories.end()?;
+        let window = match is_described {
+            true => Some(self.window(table, &mut caches)?),
+            false => None,
+        };
         let tlb = match table.table_if("tlb")? {
             Some(tlb) => Some(self.tlb(tlb, &memory)?),
             None => None,
@@ -373,6 +424,7 @@ impl Reader {
             tiles,
             isa: None,
             overlap,
+            window,
             page: self.page,
         })
     }

@@ -1,6 +1,10 @@
 //! Platforms: descriptions of hardware in TOML (`docs/timing.md` is the reference of their keys).
 pub(crate) mod core_model;
 mod crossing_parts;
+mod figure_list;
+mod included_files;
+#[cfg(test)]
+mod included_tests;
 mod library_costs;
 pub(crate) mod quantity;
 mod shipped;
@@ -9,20 +13,25 @@ mod tests;
 mod tile_sections;
 pub(crate) mod toml_reader;
 
-use std::path::Path;
-
+use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::document_settings;
 
 pub use self::core_model::{
-    Cache, Core, HOST_CLASSES, Memory, NXP_CLASSES, NxpClass, REGIONS, Region, Tlb,
+    Cache, Core, HOST_CLASSES, MOST_MISSES, Memory, NXP_CLASSES, NxpClass, REGIONS, Region, Tlb,
+    Window,
 };
 pub use crossing_parts::{Crossing, PARTS, Part, Parts};
+pub use figure_list::{Figure, figures};
+use included_files::Files;
 pub use library_costs::{Library, Rule};
 pub use shipped::names;
 pub use toml_reader::Error;
 use toml_reader::{Source, Table};
+
+/// The reference of the keys.
+const REFERENCE: &str = "docs/timing.md";
 
 /// The hardware for which a timed run is a prediction. Times are femtoseconds.
 ///
@@ -64,47 +73,22 @@ impl Platform {
     /// of each: `near-memory,nxp.clock=2 GHz`.
     pub fn load(name: &str) -> Result<Self, Error> {
         let (name, settings) = document_settings::of_name(name);
-        if !name.contains('/') && !name.ends_with(".toml") {
-            let text = shipped::text(name).ok_or_else(|| Error {
-                file: name.to_owned(),
-                line: 0,
-                what: "no platform of this name is shipped with Flick".to_owned(),
-                help: flick_names::use_one_of(name, &shipped::names())
-                    + "; or give the path of a file (./my.toml)",
-            })?;
-            return Self::with(name, text, &settings);
-        }
-        let text = std::fs::read_to_string(Path::new(name)).map_err(|error| Error {
-            file: name.to_owned(),
-            line: 0,
-            what: format!("the platform file cannot be read: {error}"),
-            help: format!(
-                "give a TOML file, or one of: {}",
-                shipped::names().join(", ")
-            ),
-        })?;
-        Self::with(name, &text, &settings)
+        Self::with(name, included_files::text_of(name)?, &settings)
     }
 
-    /// `file` is for messages.
+    /// `file` is for messages, and files that this one includes are beside it.
     pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
-        Self::with(file, text, &[])
+        Self::with(file, text.to_owned(), &[])
     }
 
     /// The same with settings ([`document_settings`]).
-    fn with(file: &str, text: &str, settings: &[String]) -> Result<Self, Error> {
-        let source = Source::new(file, text, "docs/timing.md").with_settings(settings);
-        let mut document = DeTable::parse(text).map_err(|error| {
-            source.error(
-                error.span().unwrap_or(0..0),
-                format!("not TOML: {}", error.message()),
-                "correct it (https://toml.io)",
-            )
-        })?;
-        let values = document_settings::values(settings);
-        document_settings::apply_all(&source, text, (settings, &values), &mut document)?;
+    fn with(file: &str, text: String, settings: &[String]) -> Result<Self, Error> {
+        with_document(file, text, settings, Self::read)
+    }
+
+    fn read<'a>(source: &'a Source<'a>, document: &'a Spanned<DeTable<'a>>) -> Result<Self, Error> {
         let sections = tile_sections::of_document(document.get_ref());
-        let mut root = Table::of_document(&source, &document);
+        let mut root = Table::of_document(source, document);
         let name = root.text("name")?;
         let description = root.text("description")?;
         let pages = core_model::pages(&mut root)?;
@@ -135,4 +119,20 @@ impl Platform {
             library,
         })
     }
+}
+
+/// Reads a document: the file and what it includes, changed by settings.
+fn with_document<R>(
+    file: &str,
+    text: String,
+    settings: &[String],
+    read: impl for<'a> FnOnce(&'a Source<'a>, &'a Spanned<DeTable<'a>>) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let files = Files::read(file, text, REFERENCE)?;
+    let values = document_settings::values(settings);
+    let source = files.source(REFERENCE, settings);
+    let mut document = files.document(&source)?;
+    let own = source.text();
+    document_settings::apply_all(&source, own, (settings, &values), &mut document)?;
+    read(&source, &document)
 }

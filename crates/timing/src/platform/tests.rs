@@ -107,7 +107,8 @@ fn all_missing_keys_are_named() {
 /// The reference has in bold what the reader requires.
 #[test]
 fn the_reference_marks_required_keys() {
-    let everything = "[[host.cache]]\n[nxp.icache]\n[host.tlb]\n";
+    let everything = "[[host.cache]]\n[nxp.icache]\n[host.tlb]\n[host.memory.host]\n\
+        [host.window]\n[host.prefetcher]\n";
     let error = Platform::parse("x.toml", everything).unwrap_err();
     let mut required = BTreeSet::new();
     for line in error.help.lines().skip(1) {

@@ -43,17 +43,19 @@ pub fn of_document<'a>(document: &DeTable<'a>) -> Vec<Section<'a>> {
     sections
 }
 
-/// Puts all values into a table, and those of its tables into the tables that are there.
-fn put<'a>(into: &mut DeTable<'a>, values: &DeTable<'a>) {
+/// Puts all values into a table, and those of its tables into the tables that are there. What both have
+/// gets the position in `values`.
+pub(super) fn put<'a>(into: &mut DeTable<'a>, values: &DeTable<'a>) {
     for (key, value) in values {
-        let there = into.get_mut(key.get_ref().as_ref());
-        match (there.map(Spanned::get_mut), value.get_ref()) {
-            (Some(DeValue::Table(there)), DeValue::Table(own)) => put(there, own),
-            _ => {
-                into.remove(key.get_ref().as_ref());
-                into.insert(key.clone(), value.clone());
-            }
+        let mut value = value.clone();
+        let there = into.remove(key.get_ref().as_ref());
+        if let (Some(DeValue::Table(mut there)), DeValue::Table(own)) =
+            (there.map(Spanned::into_inner), value.get_ref())
+        {
+            put(&mut there, own);
+            value = Spanned::new(value.span(), DeValue::Table(there));
         }
+        into.insert(key.clone(), value);
     }
 }
 

@@ -45,6 +45,16 @@ pub struct Source<'a> {
     /// What `--set` has put into the document: each has the position behind the text that
     /// [`Source::position_of_setting`] gives it.
     settings: &'a [String],
+    /// Further files that the document was made of, whose positions are behind those of settings.
+    parts: Vec<Part<'a>>,
+}
+
+/// A further file of a document.
+pub struct Part<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+    /// The position of its first byte.
+    pub start: usize,
 }
 
 /// A key that a document must have.
@@ -64,12 +74,53 @@ impl<'a> Source<'a> {
             missing: RefCell::default(),
             reference,
             settings: &[],
+            parts: Vec::new(),
         }
     }
 
     /// The same, for a document that was changed by settings `KEY=VALUE`.
     pub fn with_settings(self, settings: &'a [String]) -> Self {
         Self { settings, ..self }
+    }
+
+    /// The same, for a document with values of these files and texts, too; after
+    /// [`Source::with_settings`].
+    pub fn with_parts(mut self, parts: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut start = Self::position_of_setting(self.text, self.settings.len()).end;
+        for (file, text) in parts {
+            self.parts.push(Part { file, text, start });
+            start += text.len() + 1;
+        }
+        self
+    }
+
+    /// The text of the document's own file.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The further files.
+    pub fn parts(&self) -> &[Part<'a>] {
+        &self.parts
+    }
+
+    /// The file of a position, its text, and the position there.
+    pub fn place(&self, at: Range<usize>) -> (&'a str, &'a str, Range<usize>) {
+        let part = self.parts.iter().rev().find(|part| part.start <= at.start);
+        match part {
+            Some(part) => (
+                part.file,
+                part.text,
+                at.start - part.start..at.end - part.start,
+            ),
+            None => (self.file, self.text, at),
+        }
+    }
+
+    /// The setting that has put a value at a position.
+    pub fn setting(&self, at: Range<usize>) -> Option<&'a String> {
+        self.settings
+            .get(at.start.checked_sub(self.text.len() + 1)?)
     }
 
     /// The position of what the setting of this number has put into the document.
@@ -122,10 +173,10 @@ impl<'a> Source<'a> {
         what: impl Into<String>,
         help: impl Into<String>,
     ) -> Error {
-        let setting = at.start.checked_sub(self.text.len() + 1);
-        let setting = setting.and_then(|number| self.settings.get(number));
+        let setting = self.setting(at.clone());
+        let (file, _, _) = self.place(at.clone());
         Error {
-            file: setting.map_or(self.file.to_owned(), |setting| format!("--set {setting}")),
+            file: setting.map_or(file.to_owned(), |setting| format!("--set {setting}")),
             line: self.line(at),
             what: what.into(),
             help: help.into(),
@@ -134,10 +185,11 @@ impl<'a> Source<'a> {
 
     /// The line of a position; 0 for one of a setting.
     pub fn line(&self, at: Range<usize>) -> usize {
-        if at.start > self.text.len() && !self.settings.is_empty() {
+        if self.setting(at.clone()).is_some() {
             return 0;
         }
-        let before = self.text.get(..at.start).unwrap_or(self.text);
+        let (_, text, at) = self.place(at);
+        let before = text.get(..at.start).unwrap_or(text);
         before.matches('\n').count() + 1
     }
 }
