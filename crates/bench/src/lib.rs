@@ -9,11 +9,14 @@
 //!    card's kernel in the path, and `nanvix/`, `migration/` and `m3x/` those of other papers. `numbers.rs` and `quantile.rs` read and summarise, `bar.rs` compares a figure with its bar, and `markdown.rs`
 //!    aligns columns.
 //!
+//! `calibration_plots.rs` draws what `flick platform calibrate` has measured.
+//!
 //! The tables go to standard output, or to a directory (`flick bench paper`).
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod bar;
+mod calibration_plots;
 mod card_table;
 mod crossing_table;
 mod engine_table;
@@ -41,6 +44,8 @@ mod paper_run;
 mod process_table;
 mod quantile;
 mod scale_table;
+
+pub use calibration_plots::files as calibration_plots;
 
 use std::ffi::{CStr, OsStr};
 use std::fmt::Display;

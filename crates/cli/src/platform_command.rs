@@ -1,4 +1,6 @@
 //! `flick platform`: the platforms of timed runs.
+mod calibration;
+
 use clap::{Args, Subcommand};
 use flick_diagnostics::Code;
 use flick_driver::Error;
@@ -9,6 +11,10 @@ use flick_timing::{Platform, platform};
 pub enum PlatformCommand {
     /// List the shipped platforms
     List,
+    /// Measure this machine, and write it as the host of a platform (docs/guide-calibrate.md)
+    ///
+    /// It takes a minute or two, and says on stderr where it is.
+    Calibrate(calibration::Calibrate),
     /// Print each figure of a platform, the place where it is said, and the remark beside it
     Show(Show),
 }
@@ -26,6 +32,7 @@ pub struct Show {
 pub fn run(command: PlatformCommand) -> Result<(), Error> {
     match command {
         PlatformCommand::List => list(),
+        PlatformCommand::Calibrate(calibrate) => calibrate.run(),
         PlatformCommand::Show(show) => show.print(),
     }
 }

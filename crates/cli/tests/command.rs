@@ -286,6 +286,59 @@ fn platforms_are_shown() {
     assert!(text(&shown.stderr).contains("FLK0111") && text(&shown.stderr).contains("isa: a text"));
 }
 
+/// A quick calibration writes a host that makes a platform together with others.
+#[test]
+fn this_machine_becomes_a_host() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let run = flick(&[
+        "platform",
+        "calibrate",
+        "--quick",
+        "--cached-nxp",
+        "-o",
+        &path("host.toml"),
+        "--plots",
+        &path("plots"),
+    ]);
+    let said = text(&run.stderr);
+    assert!(
+        run.status.success() && said.contains("misses at a time"),
+        "{said}"
+    );
+    let host = std::fs::read_to_string(dir.path().join("host.toml")).unwrap();
+    assert!(
+        host.contains("clock = ") && host.contains("# measured: "),
+        "{host}"
+    );
+    for plot in [
+        "sizes.svg",
+        "pages.png",
+        "window.svg",
+        "misses.svg",
+        "streams.png",
+    ] {
+        assert!(dir.path().join("plots").join(plot).is_file(), "{plot}");
+    }
+    let mine =
+        "include = [\"near-memory\", \"host.toml\"]\nname = \"mine\"\ndescription = \"here\"\n";
+    std::fs::write(dir.path().join("mine.toml"), mine).unwrap();
+    let shown = flick(&["platform", "show", &path("mine.toml")]);
+    assert!(shown.status.success(), "{host}\n{}", text(&shown.stderr));
+    let figures = text(&shown.stdout);
+    let measured = figures.lines().filter(|line| line.contains("host.toml:"));
+    assert!(measured.count() >= 20, "{figures}");
+    // Nothing is measured for a file that cannot be written.
+    let refused = flick(&[
+        "platform",
+        "calibrate",
+        "--quick",
+        "--plots",
+        "/dev/null/plots",
+    ]);
+    assert!(!refused.status.success() && text(&refused.stderr).contains("/dev/null/plots"));
+}
+
 #[test]
 fn programs_built_elsewhere_are_compared() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -1,4 +1,4 @@
-//! Curves over a linear axis: Figure 5, speedup over the nodes of a call, and those of other papers.
+//! Curves: Figure 5, speedup over the nodes of a call, those of other papers, and those of calibrations.
 use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
 
@@ -26,12 +26,14 @@ struct Curve {
     dash: Option<(f64, f64)>,
 }
 
-/// From 0 on.
 struct Axis {
     name: &'static str,
+    least: f64,
     most: f64,
     step: f64,
     digits: usize,
+    /// The text of a mark, where it is not the number itself.
+    text: Option<fn(f64) -> String>,
 }
 
 const GREEN: RGBColor = RGBColor(0x2f, 0x8a, 0x63);
@@ -73,15 +75,19 @@ impl Curves {
                     .into(),
             x: Axis {
                 name: "memory accesses per migration",
+                least: 0.0,
                 most: NODES,
                 step: 128.0,
                 digits: 0,
+                text: None,
             },
             y: Axis {
                 name: "",
+                least: 0.0,
                 most: 3.0,
                 step: 0.5,
                 digits: 1,
+                text: None,
             },
             curves: drawn(curves),
             stated,
@@ -109,15 +115,69 @@ impl Curves {
             below: below.into(),
             x: Axis {
                 name,
+                least: 0.0,
                 most: most(|point| point.0).max(1.0),
                 step: 1.0,
                 digits: 0,
+                text: None,
             },
             y: Axis {
                 name: "",
+                least: 0.0,
                 most: (1.25 * most(|point| point.1) / step).ceil().max(1.0) * step,
                 step,
                 digits,
+                text: None,
+            },
+            curves: drawn(curves.into_iter()),
+            stated: Vec::new(),
+            level: None,
+        }
+    }
+
+    /// Times over sizes or numbers, both on axes of powers of two and of ten. Each curve has a point or more,
+    /// above 0. `marks`: the text of a power of two.
+    pub fn over_powers(
+        title: &str,
+        below: &str,
+        name: &'static str,
+        marks: fn(f64) -> String,
+        curves: Vec<(String, Vec<(f64, f64)>)>,
+    ) -> Self {
+        let logarithms = |(label, points): (String, Vec<(f64, f64)>)| {
+            let points = points
+                .into_iter()
+                .map(|(x, y)| (x.log2(), y.max(1e-9).log10()));
+            (label, points.collect::<Vec<_>>())
+        };
+        let curves: Vec<_> = curves.into_iter().map(logarithms).collect();
+        let ends = |of: fn(&(f64, f64)) -> f64| {
+            let values = curves.iter().flat_map(|(_, points)| points).map(of);
+            let ends = values.fold((f64::MAX, f64::MIN), |(least, most), value| {
+                (least.min(value), most.max(value))
+            });
+            (ends.0.floor(), ends.1.ceil().max(ends.0.floor() + 1.0))
+        };
+        let (x, y) = (ends(|point| point.0), ends(|point| point.1));
+        Self {
+            title: title.into(),
+            below: below.into(),
+            x: Axis {
+                name,
+                least: x.0,
+                most: x.1,
+                // No more marks than have room for their texts.
+                step: ((x.1 - x.0) / 10.0).ceil(),
+                digits: 0,
+                text: Some(marks),
+            },
+            y: Axis {
+                name: "",
+                least: y.0,
+                most: y.1,
+                step: 1.0,
+                digits: 0,
+                text: Some(|power| format!("{} ns", 10f64.powf(power))),
             },
             curves: drawn(curves.into_iter()),
             stated: Vec::new(),
@@ -127,8 +187,8 @@ impl Curves {
 
     fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (
-            LEFT + (RIGHT - LEFT) * x / self.x.most,
-            BOTTOM - (BOTTOM - TOP) * y / self.y.most,
+            LEFT + (RIGHT - LEFT) * self.x.share(x),
+            BOTTOM - (BOTTOM - TOP) * self.y.share(y),
         )
     }
 
@@ -181,17 +241,17 @@ impl Curves {
     fn axes<B: DrawingBackend>(&self, canvas: &Canvas<B>) -> Drawn<B> {
         let level = self.level.map(|((_, level), _)| level);
         for value in self.y.marks() {
-            let (_, y) = self.place((0.0, value));
+            let (_, y) = self.place((self.x.least, value));
             let color = if level == Some(value) { PAPER } else { FAINT };
             canvas.line(&[(LEFT, y), (RIGHT, y)], color, 1.0)?;
-            let text = format!("{value:.0$}", self.y.digits);
+            let text = self.y.words(value);
             canvas.text(&text, (LEFT - 10.0, y), Align::Right, (13.0, INK))?;
         }
         for value in self.x.marks() {
-            let (x, _) = self.place((value, 0.0));
+            let (x, _) = self.place((value, self.y.least));
             canvas.line(&[(x, BOTTOM), (x, BOTTOM + 5.0)], INK, 1.0)?;
             let at = (x, BOTTOM + 18.0);
-            let text = format!("{value:.0$}", self.x.digits);
+            let text = self.x.words(value);
             canvas.text(&text, at, Align::Middle, (13.0, INK))?;
         }
         canvas.line(&[(LEFT, BOTTOM), (RIGHT, BOTTOM)], INK, 1.0)?;
@@ -207,8 +267,20 @@ impl Curves {
 
 impl Axis {
     fn marks(&self) -> impl Iterator<Item = f64> {
-        let count = (self.most / self.step).round() as u32;
-        (0..=count).map(|number| f64::from(number) * self.step)
+        let count = ((self.most - self.least) / self.step).round() as u32;
+        (0..=count).map(|number| self.least + f64::from(number) * self.step)
+    }
+
+    /// How far along the axis a value is.
+    fn share(&self, value: f64) -> f64 {
+        (value - self.least) / (self.most - self.least)
+    }
+
+    fn words(&self, value: f64) -> String {
+        match self.text {
+            Some(text) => text(value),
+            None => format!("{value:.0$}", self.digits),
+        }
     }
 }
 
