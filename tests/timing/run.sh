@@ -64,6 +64,7 @@ done
 . "$here/profile.sh"
 . "$here/advise.sh"
 . "$here/baseline.sh"
+. "$here/platforms.sh"
 . "$here/estimate.sh"
 
 # Threads begin at their creator's times in a trace, too. So its time line ends at the predicted

@@ -1,6 +1,6 @@
 //! The platform files that are part of Flick (`platforms/`).
 
-const SHIPPED: [(&str, &str); 5] = [
+const SHIPPED: [(&str, &str); 9] = [
     (
         "flick-isca20",
         include_str!("../../../../platforms/flick-isca20.toml"),
@@ -20,6 +20,22 @@ const SHIPPED: [(&str, &str); 5] = [
     (
         "near-memory",
         include_str!("../../../../platforms/near-memory.toml"),
+    ),
+    (
+        "cxl-memory",
+        include_str!("../../../../platforms/cxl-memory.toml"),
+    ),
+    (
+        "pcie5-card",
+        include_str!("../../../../platforms/pcie5-card.toml"),
+    ),
+    (
+        "in-dram",
+        include_str!("../../../../platforms/in-dram.toml"),
+    ),
+    (
+        "smartnic",
+        include_str!("../../../../platforms/smartnic.toml"),
     ),
 ];
 
@@ -43,6 +59,23 @@ mod tests {
         for name in names() {
             let platform = Platform::load(name).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(platform.name, name);
+        }
+    }
+
+    /// Of a design point each figure says beside it where it is from, or that it is an assumption.
+    #[test]
+    fn design_points_have_sources() {
+        for name in ["cxl-memory", "pcie5-card", "in-dram", "smartnic"] {
+            let own = super::super::figures(name).unwrap();
+            let own = own.iter().filter(|figure| {
+                let key = figure.key.rsplit('.').next().unwrap();
+                figure.place.starts_with(name) && !["name", "description", "holds"].contains(&key)
+            });
+            let own: Vec<_> = own.collect();
+            assert!(own.len() > 15, "{name}");
+            for figure in own {
+                assert!(!figure.remark.is_empty(), "{figure:?}");
+            }
         }
     }
 
