@@ -10,7 +10,7 @@ flick-isca20-1ms 1.8 2.8
 near-memory 0.7 1.2
 cxl-memory 1.6 2.4
 pcie5-card 6.5 9.5
-in-dram 0.15 0.35
+in-dram 0.12 0.25
 smartnic 11 18
 '
 
