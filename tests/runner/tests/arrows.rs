@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 /// driver, runtime and report are siblings: they meet in image and events only. The two forms of
 /// libflick are shells over runtime. flick-debug, which runs beside them, makes what driver makes, and
 /// flick-card has the machine.
-const PARTS: [(&str, &[&str]); 30] = [
+const PARTS: [(&str, &[&str]); 31] = [
     (
         "flick-cli",
         &[
             "flick-bench",
+            "flick-calibration",
             "flick-driver",
             "flick-report",
             "flick-torture",
@@ -29,6 +30,7 @@ const PARTS: [(&str, &[&str]); 30] = [
     (
         "flick-bench",
         &[
+            "flick-calibration",
             "flick-driver",
             "flick-image",
             "flick-events",
@@ -38,6 +40,7 @@ const PARTS: [(&str, &[&str]); 30] = [
             "flick-timing",
         ],
     ),
+    ("flick-calibration", &[]),
     (
         "flick-torture",
         &[
