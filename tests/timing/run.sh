@@ -101,6 +101,7 @@ busy() {
 . "$here/card.sh"
 . "$here/card_threads.sh"
 . "$here/card_record.sh"
+. "$here/bounded_trace.sh"
 . "$here/card_tiles.sh"
 . "$here/card_isa.sh"
 to_pipe() { "$@" | cat; }

@@ -52,6 +52,8 @@ class Events:
             fields = self.numbers(2)
             self.numbers(self.number())
             return tag, fields
+        if tag == 0x89:  # A state that has a thread.
+            return 9, self.numbers(2)[:1]
         return tag, self.numbers({2: 0, 6: 2, 7: 2, 9: 1, 10: 2}[kind])
 
 

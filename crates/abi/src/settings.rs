@@ -129,6 +129,8 @@ pub const CARD_FILES: &CStr = c"FLICK_CARD_FILES";
 pub const NO_FILES: &str = "-";
 /// Where a timed run writes its trace (`docs/records.md`).
 pub const TRACE: &CStr = c"FLICK_TRACE";
+/// Bytes that the trace may have; empty: as many as it takes.
+pub const TRACE_SIZE: &CStr = c"FLICK_TRACE_SIZE";
 /// The variable that [`Statistics`] is the value of.
 pub const STATISTICS: &CStr = c"FLICK_STATS";
 /// The help for a bad value.

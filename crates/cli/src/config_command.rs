@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use flick_abi::settings::{
-    CHOICES, INJECT, MACHINE, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics, TRACE,
+    CHOICES, INJECT, MACHINE, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics, TRACE, TRACE_SIZE,
 };
 use flick_abi::{ABI_VERSION, NXP_MARCH};
 use flick_diagnostics::Code;
@@ -239,7 +239,7 @@ fn strangers(variables: impl Iterator<Item = (String, String)>) -> Vec<Setting> 
     let known: Vec<String> = CHOICES
         .iter()
         .map(|choice| name_of(choice.variable))
-        .chain([STATISTICS, PLATFORM, MACHINE, INJECT, TRACE].map(name_of))
+        .chain([STATISTICS, PLATFORM, MACHINE, INJECT, TRACE, TRACE_SIZE].map(name_of))
         .chain(OTHER_VARIABLES.map(String::from))
         .collect();
     let mut found: Vec<Setting> = variables

@@ -27,6 +27,7 @@ mod man_pages;
 mod migration_report;
 mod platform_command;
 mod sent_files;
+mod size_limit;
 mod torture;
 mod unit_check;
 
@@ -308,6 +309,10 @@ struct Record {
     /// Write a trace for Perfetto (ui.perfetto.dev), too
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
+    /// The largest trace, in bytes or as 64K, 256M, 2G, or `none`: behind half of it sums of
+    /// intervals stand in place of events
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = size_limit::parse)]
+    max_size: size_limit::SizeLimit,
     #[command(flatten)]
     names: Names,
     /// The program and its arguments
@@ -438,6 +443,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
                 output: record.output,
                 platform: record.platform,
                 perfetto: record.perfetto,
+                max_size: record.max_size.0,
             };
             return record_command::run(&record.command, &options);
         }

@@ -128,6 +128,69 @@ fn a_run_becomes_a_page_and_a_trace_for_perfetto() {
     assert!(!at("flick.data").exists(), "a file that holds nothing");
 }
 
+/// The trace gets its name when it is whole, and an earlier one stays where it is not.
+#[test]
+fn a_full_disk_leaves_no_half_of_a_trace() {
+    let dir = place();
+    let names = || {
+        let names = fs::read_dir(dir.path()).expect("a directory");
+        let mut names: Vec<_> = names
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .into_string()
+                    .expect("text")
+            })
+            .collect();
+        names.sort();
+        names
+    };
+    fs::write(dir.path().join("flick.data"), "earlier").expect("a file");
+    // What the program has written is cut, as on a full disk, and its runtime says nothing of it.
+    let cut = "head -c 99 events >> \"$FLICK_TRACE\"; test ! -e flick.data.old";
+    let output = flick(dir.path(), &["record", "--platform=near", "sh", "-c", cut]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stderr).contains("[FLK0105]"), "{output:?}");
+    assert_eq!(names(), ["events", "flick.data"]);
+    let earlier = fs::read(dir.path().join("flick.data")).expect("a file");
+    assert_eq!(earlier, b"earlier");
+    // The limit is on what record itself adds: when and how the run was begun.
+    let size = fs::metadata(dir.path().join("events"))
+        .expect("a file")
+        .len();
+    let limited = format!("trap '' XFSZ; exec prlimit --fsize={} \"$@\"", size + 5);
+    let output = Command::new("bash")
+        .args(["-c", &limited, "limited", env!("CARGO_BIN_EXE_flick")])
+        .args(["record", "--platform=near", "sh", "-c", APPEND])
+        .current_dir(dir.path())
+        .output()
+        .expect("bash starts");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = text(&output.stderr);
+    assert!(said.contains("could not be written to its end"), "{said}");
+    assert_eq!(names(), ["events", "flick.data"]);
+}
+
+#[test]
+fn the_program_learns_how_large_the_trace_may_be() {
+    let dir = place();
+    for (option, wanted) in [
+        (None, "268435456"),
+        (Some("--max-size=1M"), "1048576"),
+        (Some("--max-size=none"), ""),
+    ] {
+        let mut words = vec!["record", "--platform=near"];
+        words.extend(option);
+        let test = format!("test \"$FLICK_TRACE_SIZE\" = '{wanted}'");
+        words.extend(["sh", "-c", &test]);
+        let output = flick(dir.path(), &words);
+        assert_eq!(output.status.code(), Some(0), "{option:?}: {output:?}");
+    }
+    let output = flick(dir.path(), &["record", "--max-size=1K", "true"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
 #[test]
 fn the_environment_may_name_the_platform() {
     let dir = place();

@@ -1,14 +1,47 @@
 //! Traces are written, read, cut and damaged.
 use flick_events::timed::{Share, Site, Timed};
 use flick_events::trace::{
-    Encoder, Error, HEADER, How, MAX_STACK, MIN_BUFFER, Reason, Scope, Side, Trace, VERSION, What,
-    prediction_block, process_block,
+    CallSum, Encoder, Error, HEADER, How, Lanes, MAX_STACK, MIN_BUFFER, Reason, Row, Scope, Side,
+    Trace, VERSION, What, prediction_block, process_block,
 };
 
 #[path = "fuzz/trace.rs"]
 mod fuzz;
 
 const PARTS: [(u32, u64); 2] = [(3, 1_000), (4, 18_300_000)];
+
+const LANES: Lanes = [[1, 2, 3], [u64::MAX, 0, 4]];
+const ROWS: [Row; 4] = [
+    Row::Call {
+        side: Side::Host,
+        function: 1,
+        site: 0,
+        sum: CALLS,
+    },
+    Row::Call {
+        side: Side::Nxp,
+        function: u32::MAX,
+        site: 2,
+        sum: CALLS,
+    },
+    Row::Begun {
+        hart: 3,
+        function: 1,
+        calls: 7,
+    },
+    Row::State {
+        id: 1,
+        thread: 2,
+        times: 3,
+        time: u64::MAX,
+    },
+];
+const CALLS: CallSum = CallSum {
+    calls: 5,
+    returns: 3,
+    jumps: 1,
+    times: [7, 8, 9],
+};
 
 fn prediction() -> Timed {
     Timed {
@@ -55,6 +88,8 @@ fn events(encoder: &mut Encoder<'_>) -> bool {
         && encoder.leave(20_000_004, How::Jump, 0, &PARTS[..1])
         && encoder.leave(20_000_004, How::Return, 0, &[])
         && encoder.message(20_000_004, 3, 10_000, 1)
+        && encoder.state_of(20_000_005, 1, Some(2))
+        && encoder.sum(20_000_006, 4, &LANES, &ROWS)
         && encoder.thread_end(u64::MAX)
 }
 
@@ -91,27 +126,98 @@ fn round_trip() {
         process.threads.iter().map(|t| t.id).collect::<Vec<_>>(),
         [1, 2]
     );
-    let events: Vec<_> = process.threads[1].events().collect();
-    assert_eq!(events.len(), 14);
-    assert_eq!(events[0].what, What::ThreadStart { name: b"main" });
-    let What::Enter {
-        side,
-        function,
-        site,
-        depth,
-        parts,
-    } = events[3].what
-    else {
-        panic!("{:?}", events[3]);
-    };
-    assert_eq!((side, function, site, depth), (Side::Nxp, 1, 2, 0));
-    assert_eq!(parts.collect::<Vec<_>>(), PARTS);
-    assert_eq!(parts.duration(), 18_301_000);
-    let What::Sample { stack, .. } = events[5].what else {
-        panic!("{:?}", events[5]);
-    };
-    assert_eq!(stack.collect::<Vec<_>>(), [1, 2]);
-    assert_eq!(events[13].time, u64::MAX);
+    let mut index = 0;
+    process.threads[1].each(|event| {
+        match (index, event.what) {
+            (0, what) => assert_eq!(what, What::ThreadStart { name: b"main" }),
+            (
+                3,
+                What::Enter {
+                    side,
+                    function,
+                    site,
+                    depth,
+                    parts,
+                },
+            ) => {
+                assert_eq!((side, function, site, depth), (Side::Nxp, 1, 2, 0));
+                assert_eq!(parts.collect::<Vec<_>>(), PARTS);
+                assert_eq!(parts.duration(), 18_301_000);
+            }
+            (5, What::Sample { stack, .. }) => assert_eq!(stack.collect::<Vec<_>>(), [1, 2]),
+            (3 | 5, what) => panic!("{what:?}"),
+            (13, What::State { id, thread }) => assert_eq!((id, thread), (1, Some(2))),
+            (
+                14,
+                What::Sum {
+                    duration,
+                    lanes,
+                    rows,
+                },
+            ) => {
+                assert_eq!((duration, lanes), (4, LANES));
+                assert_eq!(rows.collect::<Vec<_>>(), ROWS);
+            }
+            (15, _) => assert_eq!(event.time, u64::MAX),
+            _ => {}
+        }
+        index += 1;
+    });
+    assert_eq!(index, 16);
+    assert_eq!(process.threads[1].name, "main");
+    assert!(process.threads[1].is_tile);
+    assert_eq!(process.threads[1].coarse_from, Some(20_000_006));
+    assert_eq!(trace.failure(), None);
+}
+
+/// A file is read as the same bytes in memory are, with a block of it in memory at a time.
+#[test]
+fn a_trace_in_a_file() {
+    use std::io::Write;
+    let mut bytes = Vec::new();
+    for pid in 0..100 {
+        let mut buffer = vec![0; 64 << 10];
+        let mut encoder = Encoder::new(&mut buffer, pid, 1);
+        bytes.extend(process_block(pid, b"./a", b"near"));
+        for time in 0..(u64::from(pid) * 60) {
+            let write = |block: &[u8]| bytes.extend(block);
+            encoder.with(write, |e| e.enter(time, Side::Nxp, (1, 2), 0, &PARTS));
+        }
+        encoder.flush(|block| bytes.extend(block));
+    }
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&bytes).unwrap();
+    let (one, other) = (Trace::read(&bytes).unwrap(), Trace::open(&file).unwrap());
+    assert_eq!(one.length, other.length);
+    assert_eq!(other.processes.len(), 100);
+    for (one, other) in one.processes.iter().zip(&other.processes) {
+        let threads = one.threads.iter().zip(&other.threads);
+        for (one, other) in threads {
+            let (one, other) = (one.map(fuzz::owned), other.map(fuzz::owned));
+            assert_eq!(one, other);
+        }
+    }
+    assert_eq!(other.failure(), None);
+    // Somebody cuts it while it is read, and its end is in memory no longer.
+    assert!(bytes.len() > 1 << 20);
+    other.processes[0]
+        .threads
+        .iter()
+        .for_each(|thread| thread.each(|_| ()));
+    other.processes[1].threads[0].each(|_| ());
+    file.set_len(bytes.len() as u64 - 1).unwrap();
+    let last = &other.processes[99].threads[0];
+    last.each(|_| ());
+    assert_eq!(other.failure().unwrap().reason, Reason::Truncated);
+    // As `every_truncation_is_told`, and before there is memory for what the header promises.
+    let reason = Trace::open(&file).unwrap_err().reason;
+    assert_eq!(reason, Reason::Truncated);
+    let mut promise = process_block(1, b"", b"");
+    promise[16..20].copy_from_slice(&u32::MAX.to_le_bytes());
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&promise).unwrap();
+    let reason = Trace::open(&file).unwrap_err().reason;
+    assert_eq!(reason, Reason::Truncated);
 }
 
 #[test]
@@ -128,10 +234,7 @@ fn time_does_not_go_back() {
     let block = encoder.block().unwrap().to_vec();
     file.extend(&block);
     let trace = Trace::read(&file).unwrap();
-    let times: Vec<_> = trace.processes[0].threads[0]
-        .events()
-        .map(|e| e.time)
-        .collect();
+    let times = trace.processes[0].threads[0].map(|event| event.time);
     assert_eq!(times, [100, 100]);
     // The same block again begins before the first one ended.
     let offset = file.len() + HEADER + 1;
@@ -156,7 +259,7 @@ fn blocks_of_any_size() {
         encoder.flush(|block| file.extend(block));
         let trace = Trace::read(&file).unwrap();
         let read = trace.processes[0].threads.first();
-        assert_eq!(read.map_or(0, |thread| thread.events().count()), kept);
+        assert_eq!(read.map_or(0, |thread| thread.map(|_| ()).len()), kept);
         assert!(size < 50 || kept == 50, "{kept} in {size}");
     }
 }
@@ -186,7 +289,7 @@ fn a_child_of_fork_begins_anew() {
     encoder.flush(|block| file.extend(block));
     let trace = Trace::read(&file).unwrap();
     let process = &trace.processes[0];
-    let times: Vec<_> = process.threads[0].events().map(|e| e.time).collect();
+    let times = process.threads[0].map(|event| event.time);
     assert_eq!((process.pid, times), (2, vec![2]));
 }
 
@@ -291,6 +394,9 @@ fn damage_is_named() {
     );
     assert_eq!(events(&[0, 0]), at(inner + 2, Reason::Event(0)));
     assert_eq!(events(&[0, 0x83]), at(inner + 2, Reason::Event(0x83)));
+    // A sum with a row of no kind.
+    let row = [0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 1, 9];
+    assert_eq!(events(&row), at(inner + row.len(), Reason::Row(9)));
     // A sample that promises more functions than there are bytes.
     let promise = [0, 8, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f];
     assert_eq!(

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use flick_diagnostics::Code;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::{Error, Result};
 
@@ -38,6 +38,43 @@ pub fn keep_old(path: &Path) -> io::Result<()> {
             fs::rename(path, old)
         }
         _ => Ok(()),
+    }
+}
+
+/// A file that another process writes, and that gets its name once it is whole. Without
+/// [`Pending::persist`] it is gone in the end.
+#[derive(Debug)]
+pub struct Pending {
+    temporary: TempPath,
+    target: PathBuf,
+}
+
+/// Makes an empty file beside `path`, which is to become it.
+pub fn pending(path: &Path) -> io::Result<Pending> {
+    let path = std::path::absolute(path)?;
+    let target = fs::canonicalize(&path).unwrap_or(path);
+    Ok(Pending {
+        temporary: beside(&target)?.into_temp_path(),
+        target,
+    })
+}
+
+impl Pending {
+    /// Where it is until then; absolute.
+    pub fn path(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// An earlier file becomes `NAME.old`.
+    pub fn move_old(&self) -> io::Result<()> {
+        keep_old(&self.target)
+    }
+
+    /// Gives it its name. An earlier file becomes `NAME.old`.
+    pub fn persist(self) -> io::Result<()> {
+        self.move_old()?;
+        let persisted = self.temporary.persist(&self.target);
+        persisted.map_err(|error| error.error)
     }
 }
 
@@ -180,6 +217,25 @@ mod tests {
         write(Path::new("/dev/null"), b"text").unwrap();
         let full = write(Path::new("/dev/full"), b"text").unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn what_another_process_writes_is_whole_or_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trace");
+        fs::write(&path, "first").unwrap();
+        let lost = pending(&path).unwrap();
+        fs::write(lost.path(), "half").unwrap();
+        drop(lost);
+        assert_eq!(names(dir.path()), ["trace"]);
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        let whole = pending(&path).unwrap();
+        assert!(whole.path().is_absolute());
+        fs::write(whole.path(), "second").unwrap();
+        whole.persist().unwrap();
+        assert_eq!(names(dir.path()), ["trace", "trace.old"]);
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        assert_eq!(fs::read(dir.path().join("trace.old")).unwrap(), b"first");
     }
 
     #[test]

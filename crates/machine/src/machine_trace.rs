@@ -384,12 +384,11 @@ mod tests {
         let process = &trace.processes[0];
         assert_eq!((&*process.program, &*process.platform), ("a.elf", "virt"));
         let states = |hart: usize| {
-            let events = process.threads[hart].events();
-            let states = events.filter_map(|event| match event.what {
-                What::State { id } => Some((event.time, process.name(id)?.text.clone())),
+            let states = process.threads[hart].map(|event| match event.what {
+                What::State { id, .. } => Some((event.time, process.name(id)?.text.clone())),
                 _ => None,
             });
-            states.collect::<Vec<_>>()
+            states.into_iter().flatten().collect::<Vec<_>>()
         };
         assert_eq!(
             states(0),

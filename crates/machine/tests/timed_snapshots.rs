@@ -126,12 +126,11 @@ fn states(trace: &[u8]) -> States {
     let trace = Trace::read(trace).unwrap();
     let process = &trace.processes[0];
     let of_thread = |thread: &flick_events::trace::Thread| {
-        let events = thread.events();
-        let states = events.filter_map(|event| match event.what {
-            What::State { id } => Some((event.time, process.name(id)?.text.clone())),
+        let states = thread.map(|event| match event.what {
+            What::State { id, .. } => Some((event.time, process.name(id)?.text.clone())),
             _ => None,
         });
-        states.collect()
+        states.into_iter().flatten().collect()
     };
     process.threads.iter().map(of_thread).collect()
 }

@@ -10,7 +10,6 @@
 //!    `record_command.rs` keeps the trace, `page/` makes the page of `flick report`, `perfetto/`
 //!    makes a trace for Perfetto, and `advise/` proposes a placement.
 //!
-//! `tile_messages.rs` has the messages between tiles of a machine, for page and Perfetto.
 //! `machine_drawing/` draws machine files, for `flick machine show`.
 #![warn(missing_docs)]
 pub mod advise;
@@ -23,7 +22,6 @@ pub mod stat;
 mod again;
 mod baseline;
 mod counter;
-mod hart_owners;
 mod named_platform;
 mod reasons;
 mod run_program;
@@ -31,5 +29,4 @@ mod run_program;
 mod sample_trace;
 pub mod source_lines;
 mod spread;
-mod tile_messages;
 mod timeline;

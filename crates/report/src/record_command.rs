@@ -11,7 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use flick_diagnostics::Code;
 use flick_events::number::counted;
+use flick_events::timed::duration;
 use flick_events::trace::{self, Reason, Trace, What};
+use flick_image::output::Pending;
 use flick_image::{Error, output};
 use flick_names::Demangle;
 
@@ -32,78 +34,97 @@ pub struct Options {
     pub platform: Option<OsString>,
     /// A trace for Perfetto, too.
     pub perfetto: Option<PathBuf>,
+    /// Bytes that the trace may have; `None`: as many as it takes.
+    pub max_size: Option<u64>,
     /// Whether names of C++ are shown as in the source.
     pub demangle: Demangle,
 }
+
+/// What the trace may have if nobody says otherwise.
+pub const MAX_SIZE: u64 = 256 << 20;
+/// The least that it may be given: a platform's name, the functions' names and some sums.
+pub const LEAST_SIZE: u64 = 64 << 10;
 
 /// Runs `command` (program, then arguments) and ends as it ended. FLK0104 where no platform is
 /// named, FLK0105 where a file cannot be written or the trace is not one.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let platform = named_platform::required("flick record", options.platform.as_deref())?;
     let trace = options.output.as_path();
-    // The program may change its directory.
-    let path = std::path::absolute(trace).map_err(|e| file_error(trace, &e))?;
     readable_again(trace)?;
-    output::keep_old(&path).map_err(|e| file_error(trace, &e))?;
-    File::create(&path).map_err(|e| file_error(trace, &e))?;
+    // The program may change its directory.
+    let pending = output::pending(trace).map_err(|e| file_error(trace, &e))?;
     let dir = tempfile::Builder::new()
         .prefix("flick-record")
         .tempdir()
         .map_err(|e| file_error(&std::env::temp_dir(), &e))?;
     // Says why there is no trace, if there is none.
     let record = dir.path().join("record");
+    let most = options
+        .max_size
+        .map_or(OsString::new(), |most| most.to_string().into());
 
     let environment = [
         ("FLICK_PLATFORM", platform.as_os_str()),
-        ("FLICK_TRACE", path.as_os_str()),
+        ("FLICK_TRACE", pending.path().as_os_str()),
+        ("FLICK_TRACE_SIZE", most.as_os_str()),
         ("FLICK_STATS", record.as_os_str()),
     ];
     let begin = SystemTime::now();
     let mut child = match run_program::start("flick record --platform=NAME", command, &environment)
     {
         Ok(child) => child,
-        Err(status) => {
-            let _ = fs::remove_file(&path);
-            return Ok(status);
-        }
+        Err(status) => return Ok(status),
     };
     let program = Path::new(command.first().map_or(OsStr::new(""), OsString::as_os_str));
     let status = child.wait().map_err(|e| file_error(program, &e))?;
+    let file = File::open(pending.path()).map_err(|e| file_error(trace, &e))?;
     let records = match run_program::records(&record) {
         // It would have said why there is no trace, or a part of one.
-        Err(error) if !is_whole(&path) => {
-            let _ = fs::remove_file(&path);
-            return Err(error);
-        }
+        Err(error) if !is_whole(&file) => return Err(error),
         records => records.unwrap_or_default(),
     };
     if let Some(why) = lost(&records) {
         // What is there of it nobody can read.
-        let _ = fs::remove_file(&path);
         return Err(unwritten(trace, why));
     }
-    if is_whole(&path) {
-        record_run(&path, child.id(), begin, command).map_err(|e| file_error(trace, &e))?;
-    }
-    let text = finish(trace, &path, options, || {
-        why_nothing(program, status, !records.is_empty())
-    })?;
+    let text = if is_empty(&file) {
+        // As after a program that cannot be started: no file that holds nothing.
+        pending.move_old().map_err(|e| file_error(trace, &e))?;
+        let why = why_nothing(program, status, !records.is_empty());
+        format!("the program left no trace: {why}")
+    } else {
+        let text = finish(
+            trace,
+            &file,
+            pending.path(),
+            options,
+            (child.id(), begin, command),
+        )?;
+        persist(pending).map_err(|e| unwritten(trace, e.to_string()))?;
+        text
+    };
     // Where stderr is closed, the text has no reader.
     let _ = writeln!(io::stderr(), "[ flick record: {text} ]");
     drop(dir);
     Ok(run_program::end_as(status))
 }
 
+/// On the disk before the name is there: a full one may say so only then.
+fn persist(pending: Pending) -> io::Result<()> {
+    File::open(pending.path())?.sync_data()?;
+    pending.persist()
+}
+
 /// Adds to the trace at `path` when and by which command process `pid` was started.
-fn record_run(path: &Path, pid: u32, begin: SystemTime, command: &[OsString]) -> io::Result<()> {
-    let bytes = fs::read(path)?;
-    let known = Trace::read(&bytes).map(|trace| {
-        let mut pids = trace.processes.iter().map(|process| process.pid);
-        let first = pids.next();
-        // A shell, say, has no trace; what it started has.
-        pids.find(|&known| known == pid).or(first)
-    });
-    let Some(process) = known.ok().flatten() else {
+fn record_run(
+    trace: &Trace<'_>,
+    path: &Path,
+    (pid, begin, command): (u32, SystemTime, &[OsString]),
+) -> io::Result<()> {
+    let mut pids = trace.processes.iter().map(|process| process.pid);
+    let first = pids.next();
+    // A shell, say, has no trace; what it started has.
+    let Some(process) = pids.find(|&known| known == pid).or(first) else {
         return Ok(());
     };
     let date = begin
@@ -111,15 +132,15 @@ fn record_run(path: &Path, pid: u32, begin: SystemTime, command: &[OsString]) ->
         .map_or(0, |time| time.as_secs());
     let words = command.iter().map(|word| word.as_bytes());
     let block = trace::run_block(process, date, words);
-    let mut file = File::options().append(true).open(path)?;
-    file.write_all(&block).inspect_err(|_| {
-        // The trace is whole without it.
-        let _ = file.set_len(bytes.len() as u64);
-    })
+    File::options().append(true).open(path)?.write_all(&block)
 }
 
-fn is_whole(path: &Path) -> bool {
-    fs::read(path).is_ok_and(|bytes| !bytes.is_empty() && Trace::read(&bytes).is_ok())
+fn is_empty(file: &File) -> bool {
+    file.metadata().is_ok_and(|about| about.len() == 0)
+}
+
+fn is_whole(file: &File) -> bool {
+    !is_empty(file) && Trace::open(file).is_ok()
 }
 
 /// FLK0105 where `trace` is what cannot be read once the program has ended: a device or a pipe.
@@ -152,39 +173,58 @@ fn unwritten(trace: &Path, why: String) -> Error {
     )
 }
 
-/// What the trace holds; without one `why` there is none.
+/// Completes the trace, and says what it holds.
 fn finish(
     output: &Path,
+    file: &File,
     path: &Path,
     options: &Options,
-    why: impl FnOnce() -> String,
+    run: (u32, SystemTime, &[OsString]),
 ) -> Result<String, Error> {
-    let bytes = fs::read(path).map_err(|e| file_error(output, &e))?;
-    if bytes.is_empty() {
-        // As after a program that cannot be started: no file that holds nothing.
-        let _ = fs::remove_file(path);
-        return Ok(format!("the program left no trace: {}", why()));
-    }
-    let trace = parse(output, &bytes)?;
+    let trace = parse(output, file)?;
     if let Some(file) = &options.perfetto {
         write_perfetto(&trace, file, options.demangle)?;
     }
-    let threads = trace.processes.iter().flat_map(|process| &process.threads);
-    let (mut crossings, mut samples) = (0, 0);
-    for event in threads.flat_map(trace::Thread::events) {
-        match event.what {
+    let (mut crossings, mut samples) = (0_u64, 0_u64);
+    for thread in trace.processes.iter().flat_map(|process| &process.threads) {
+        thread.each(|event| match event.what {
             What::Enter { .. } | What::Leave { .. } => crossings += 1,
             What::Sample { .. } => samples += 1,
+            What::Sum { rows, .. } => crossings = crossings.saturating_add(crossings_of(rows)),
             _ => {}
-        }
+        });
     }
+    whole(&trace, output)?;
+    record_run(&trace, path, run).map_err(|e| unwritten(output, e.to_string()))?;
+    let threads = trace.processes.iter().flat_map(|process| &process.threads);
+    let coarse = match threads.filter_map(|thread| thread.coarse_from).min() {
+        Some(time) => format!(", sums from {} on (--max-size)", duration(time)),
+        None => String::new(),
+    };
     Ok(format!(
-        "wrote {:.3} MB to {}, {}, {}; flick report shows it",
-        bytes.len() as f64 / 1e6,
+        "wrote {:.3} MB to {}, {}, {}{coarse}; flick report shows it",
+        trace.length as f64 / 1e6,
         output.display(),
         counted(crossings, "crossing"),
         counted(samples, "sample")
     ))
+}
+
+/// Calls and returns of a sum.
+fn crossings_of(rows: trace::Rows<'_>) -> u64 {
+    let crossings = rows.map(|row| match row {
+        trace::Row::Call { sum, .. } => sum.calls.saturating_add(sum.returns),
+        _ => 0,
+    });
+    crossings.fold(0, u64::saturating_add)
+}
+
+/// FLK0105 where a part of the trace could not be read again.
+fn whole(trace: &Trace<'_>, path: &Path) -> Result<(), Error> {
+    match trace.failure() {
+        Some(error) => Err(no_trace(path, error)),
+        None => Ok(()),
+    }
 }
 
 fn why_nothing(program: &Path, status: ExitStatus, has_record: bool) -> String {
@@ -206,18 +246,19 @@ pub fn report(
     perfetto: Option<&Path>,
     demangle: Demangle,
 ) -> Result<(), Error> {
-    let bytes = fs::read(input).map_err(|error| {
+    let file = File::open(input).map_err(|error| {
         let mut shown = file_error(input, &error);
         if error.kind() == io::ErrorKind::NotFound {
             shown.help = "flick record --platform=NAME ./program writes it".into();
         }
         shown
     })?;
-    let mut trace = parse(input, &bytes)?;
+    let mut trace = parse(input, &file)?;
     for timed in trace.processes.iter_mut().flat_map(|p| &mut p.prediction) {
         source_lines::name(timed, demangle, |module| is_older(Path::new(module), input));
     }
     let page = page::html(&trace, demangle);
+    whole(&trace, input)?;
     if let Some(file) = perfetto {
         write_perfetto(&trace, file, demangle)?;
     }
@@ -238,12 +279,22 @@ fn is_older(file: &Path, other: &Path) -> bool {
 }
 
 fn write_perfetto(trace: &Trace<'_>, path: &Path, demangle: Demangle) -> Result<(), Error> {
-    output::replace(path, |out| perfetto::write(trace, demangle, out))
-        .map_err(|e| file_error(path, &e))
+    output::replace(path, |out| {
+        perfetto::write(trace, demangle, out)?;
+        match trace.failure() {
+            Some(error) => Err(io::Error::other(error)),
+            None => Ok(()),
+        }
+    })
+    .map_err(|e| file_error(path, &e))
 }
 
-fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Trace<'a>, Error> {
-    Trace::read(bytes).map_err(|error| match error.reason {
+fn parse<'a>(path: &Path, file: &'a File) -> Result<Trace<'a>, Error> {
+    Trace::open(file).map_err(|error| no_trace(path, error))
+}
+
+fn no_trace(path: &Path, error: trace::Error) -> Error {
+    match error.reason {
         Reason::Version(version) => Error::new(
             Code::OtherVersion,
             "made by another version of Flick",
@@ -261,7 +312,7 @@ fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Trace<'a>, Error> {
             format!("it is no whole trace: {error}"),
             "record it again: flick record --platform=NAME ./program",
         ),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -274,6 +325,13 @@ mod tests {
     #[test]
     fn what_is_no_trace_is_an_error() {
         let path = Path::new("some.data");
+        let dir = tempfile::tempdir().unwrap();
+        let parse = |path: &Path, bytes: &[u8]| {
+            let place = dir.path().join("trace");
+            fs::write(&place, bytes).unwrap();
+            let file = File::open(place).unwrap();
+            super::parse(path, &file).map(drop)
+        };
         let mut bytes = trace(&[&nested]);
         assert!(parse(path, &bytes).is_ok());
         let short = parse(path, &bytes[..bytes.len() - 1]).unwrap_err();

@@ -1,5 +1,6 @@
 //! The writer of a thread's blocks.
-use super::event::Tag;
+use super::event::{Event, Parts, Tag, What};
+use super::sum_rows::{self, Lanes, Row};
 use super::trace_format::{HEADER, How, Kind, MAX_STACK, Scope, Side};
 use super::wire::{Fixed, Sink};
 
@@ -103,10 +104,7 @@ impl<'b> Encoder<'b> {
         parts: &[(u32, u64)],
     ) -> bool {
         self.event(Tag::Enter, side == Side::Nxp, Some(time), |out| {
-            out.number(function.into());
-            out.number(site.into());
-            out.number(depth.into());
-            put_parts(out, parts);
+            put_enter(out, (function, site), depth, Parts::new(parts));
         })
     }
 
@@ -115,7 +113,7 @@ impl<'b> Encoder<'b> {
     pub fn leave(&mut self, time: u64, how: How, depth: u32, parts: &[(u32, u64)]) -> bool {
         self.event(Tag::Leave, how == How::Jump, Some(time), |out| {
             out.number(depth.into());
-            put_parts(out, parts);
+            put_parts(out, Parts::new(parts));
         })
     }
 
@@ -148,6 +146,78 @@ impl<'b> Encoder<'b> {
     /// From `time` on the hart of a machine is in the state of this name.
     pub fn state(&mut self, time: u64, id: u32) -> bool {
         self.event(Tag::State, false, Some(time), |out| out.number(id.into()))
+    }
+
+    /// The same of the hart of a card that executes the code of `thread` in it.
+    pub fn state_of(&mut self, time: u64, id: u32, thread: Option<u32>) -> bool {
+        self.event(Tag::State, thread.is_some(), Some(time), |out| {
+            out.number(id.into());
+            if let Some(thread) = thread {
+                out.number(thread.into());
+            }
+        })
+    }
+
+    /// In the `duration` until `time` the thread has done what the rows say. Of several sums of an
+    /// interval one has its lanes, and the others have none.
+    pub fn sum(&mut self, time: u64, duration: u64, lanes: &Lanes, rows: &[Row]) -> bool {
+        self.event(Tag::Sum, false, Some(time), |out| {
+            out.number(duration);
+            sum_rows::put(out, lanes, rows);
+        })
+    }
+
+    /// Any event but a sum. `false` also for one.
+    pub fn put(&mut self, event: &Event<'_>) -> bool {
+        let time = event.time;
+        match event.what {
+            What::ThreadStart { name } => self.thread_start(time, name),
+            What::ThreadEnd => self.thread_end(time),
+            What::Name {
+                id,
+                text,
+                file,
+                line,
+            } => self.name(id, text, file, line),
+            What::Enter {
+                side,
+                function,
+                site,
+                depth,
+                parts,
+            } => self.event(Tag::Enter, side == Side::Nxp, Some(time), |out| {
+                put_enter(out, (function, site), depth, parts);
+            }),
+            What::Leave { how, depth, parts } => {
+                self.event(Tag::Leave, how == How::Jump, Some(time), |out| {
+                    out.number(depth.into());
+                    put_parts(out, parts);
+                })
+            }
+            What::Wait { duration, core } => self.wait(time, duration, core),
+            What::Way { duration, hart } => self.way(time, duration, hart),
+            What::Counter { scope, id, value } => self.counter(time, scope, id, value),
+            What::Message {
+                from,
+                under_way,
+                id,
+            } => self.message(time, from, under_way, id),
+            What::State { id, thread } => self.state_of(time, id, thread),
+            What::Sample {
+                side,
+                weight,
+                staying,
+                stack,
+            } => self.event(Tag::Sample, side == Side::Nxp, Some(time), |out| {
+                out.number(weight);
+                out.number(staying);
+                out.number(stack.take(MAX_STACK).count() as u64);
+                for function in stack.take(MAX_STACK) {
+                    out.number(function.into());
+                }
+            }),
+            What::Sum { .. } => false,
+        }
     }
 
     /// At `time` a message of this name has come to the tile of a machine, which thread `from` had sent
@@ -217,9 +287,16 @@ impl<'b> Encoder<'b> {
     }
 }
 
-fn put_parts(out: &mut Fixed<'_>, parts: &[(u32, u64)]) {
-    out.number(parts.len() as u64);
-    for &(name, duration) in parts {
+fn put_enter(out: &mut Fixed<'_>, (function, site): (u32, u32), depth: u32, parts: Parts<'_>) {
+    out.number(function.into());
+    out.number(site.into());
+    out.number(depth.into());
+    put_parts(out, parts);
+}
+
+fn put_parts(out: &mut Fixed<'_>, parts: Parts<'_>) {
+    out.number(parts.count() as u64);
+    for (name, duration) in parts {
         out.number(name.into());
         out.number(duration);
     }

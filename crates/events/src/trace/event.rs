@@ -1,8 +1,9 @@
 //! Events, as they are in a block.
+use super::sum_rows::{self, Lanes, Rows};
 use super::trace_format::{How, Reason, Scope, Side};
 use super::wire::Source;
 
-/// Set in a tag: the event is the NxP's, the process's, a jump's.
+/// Set in a tag: the event is the NxP's, the process's, a jump's, or a state's that has a thread.
 const FLAG: u8 = 0x80;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,7 @@ pub(super) enum Tag {
     State = 9,
     Way = 10,
     Message = 11,
+    Sum = 12,
 }
 
 impl Tag {
@@ -39,6 +41,7 @@ impl Tag {
             9 => Self::State,
             10 => Self::Way,
             11 => Self::Message,
+            12 => Self::Sum,
             _ => return None,
         };
         let flag = byte & FLAG != 0;
@@ -48,9 +51,9 @@ impl Tag {
                 | Self::ThreadEnd
                 | Self::Name
                 | Self::Wait
-                | Self::State
                 | Self::Way
                 | Self::Message
+                | Self::Sum
         );
         (may || !flag).then_some((tag, flag))
     }
@@ -155,16 +158,37 @@ pub enum What<'a> {
     State {
         /// The number of the state's name.
         id: u32,
+        /// The number of the thread whose code the hart executes, where it is known.
+        thread: Option<u32>,
+    },
+    /// What a thread has done in an interval that ends now, in place of its events.
+    Sum {
+        /// Picoseconds of the interval.
+        duration: u64,
+        /// What its time went to.
+        lanes: Lanes,
+        /// What it did.
+        rows: Rows<'a>,
     },
 }
 
-/// Names and picoseconds of the parts of a crossing. As bytes that have been read once.
+/// Names and picoseconds of the parts of a crossing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parts<'a> {
-    bytes: &'a [u8],
+pub struct Parts<'a>(Kept<'a>);
+
+/// As bytes that have been read once, or as a writer has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept<'a> {
+    Bytes(&'a [u8]),
+    Pairs(&'a [(u32, u64)]),
 }
 
-impl Parts<'_> {
+impl<'a> Parts<'a> {
+    /// Those of a writer.
+    pub fn new(parts: &'a [(u32, u64)]) -> Self {
+        Self(Kept::Pairs(parts))
+    }
+
     /// Picoseconds of all parts together.
     pub fn duration(self) -> u64 {
         self.fold(0, |sum, (_, duration)| sum.saturating_add(duration))
@@ -175,33 +199,57 @@ impl Iterator for Parts<'_> {
     type Item = (u32, u64);
 
     fn next(&mut self) -> Option<(u32, u64)> {
-        let mut source = Source {
-            bytes: self.bytes,
-            at: 0,
-        };
-        let part = (source.id().ok()?, source.number().ok()?);
-        self.bytes = self.bytes.get(source.at..)?;
-        Some(part)
+        match &mut self.0 {
+            Kept::Bytes(bytes) => {
+                let mut source = Source { bytes, at: 0 };
+                let part = (source.id().ok()?, source.number().ok()?);
+                *bytes = bytes.get(source.at..)?;
+                Some(part)
+            }
+            Kept::Pairs(pairs) => {
+                let (first, rest) = pairs.split_first()?;
+                *pairs = rest;
+                Some(*first)
+            }
+        }
     }
 }
 
-/// Functions of a sample, innermost first. As bytes that have been read once.
+/// Functions of a sample, innermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ids<'a> {
-    bytes: &'a [u8],
+pub struct Ids<'a>(KeptIds<'a>);
+
+/// As bytes that have been read once, or as a writer has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KeptIds<'a> {
+    Bytes(&'a [u8]),
+    Numbers(&'a [u32]),
+}
+
+impl<'a> Ids<'a> {
+    /// Those of a writer.
+    pub fn new(stack: &'a [u32]) -> Self {
+        Self(KeptIds::Numbers(stack))
+    }
 }
 
 impl Iterator for Ids<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
-        let mut source = Source {
-            bytes: self.bytes,
-            at: 0,
-        };
-        let id = source.id().ok()?;
-        self.bytes = self.bytes.get(source.at..)?;
-        Some(id)
+        match &mut self.0 {
+            KeptIds::Bytes(bytes) => {
+                let mut source = Source { bytes, at: 0 };
+                let id = source.id().ok()?;
+                *bytes = bytes.get(source.at..)?;
+                Some(id)
+            }
+            KeptIds::Numbers(numbers) => {
+                let (first, rest) = numbers.split_first()?;
+                *numbers = rest;
+                Some(*first)
+            }
+        }
     }
 }
 
@@ -248,7 +296,18 @@ pub(super) fn read<'a>(source: &mut Source<'a>, time: u64) -> Result<Event<'a>, 
             id: source.id()?,
             value: source.number()?,
         },
-        Tag::State => What::State { id: source.id()? },
+        Tag::State => What::State {
+            id: source.id()?,
+            thread: match flag {
+                true => Some(source.id()?),
+                false => None,
+            },
+        },
+        Tag::Sum => What::Sum {
+            duration: source.number()?,
+            lanes: sum_rows::lanes(source)?,
+            rows: sum_rows::rows(source)?,
+        },
         Tag::Message => What::Message {
             from: source.id()?,
             under_way: source.number()?,
@@ -268,9 +327,8 @@ pub(super) fn read<'a>(source: &mut Source<'a>, time: u64) -> Result<Event<'a>, 
                 for _ in 0..count {
                     source.id()?;
                 }
-                Ids {
-                    bytes: source.bytes.get(from..source.at).unwrap_or_default(),
-                }
+                let bytes = source.bytes.get(from..source.at).unwrap_or_default();
+                Ids(KeptIds::Bytes(bytes))
             },
         },
     };
@@ -284,7 +342,6 @@ fn parts<'a>(source: &mut Source<'a>) -> Result<Parts<'a>, Reason> {
         source.id()?;
         source.number()?;
     }
-    Ok(Parts {
-        bytes: source.bytes.get(from..source.at).unwrap_or_default(),
-    })
+    let bytes = source.bytes.get(from..source.at).unwrap_or_default();
+    Ok(Parts(Kept::Bytes(bytes)))
 }

@@ -6,6 +6,10 @@
 //! and is appended to the file with one `write` by whoever has it, so that threads and processes
 //! need no lock and a process that is killed leaves whole blocks.
 //!
+//! A reader goes through the events of a thread ([`Thread::each`]), and makes steps of them that fit
+//! into each other ([`Walk`]), facts of the steps ([`Accounts`]), and sums of the facts ([`Sums`]). A
+//! [`Recorder`] does the same, so that the sums that it writes are those that a reader would make.
+//!
 //! # How a runtime uses it
 //! 1. Open the file with `O_APPEND` and write the block of [`process_block`]; after `fork` and
 //!    `exec` again, before any other block of that process.
@@ -18,7 +22,9 @@
 //! 4. Names (functions, call sites, parts of a crossing, counters) are numbers, chosen by the
 //!    runtime for the whole process, from 1; 0 is "unknown". [`Encoder::name`] defines one, once,
 //!    in any thread's block, before or after its uses.
-//! 5. At exit, when the totals are known, write the [`prediction_block`].
+//! 5. Where the trace has a limit of size, put events through a [`Recorder`] instead, with the
+//!    [`Detail`] that there is room for. It allocates.
+//! 6. At exit, when the totals are known, write the [`prediction_block`].
 //!
 //! Times are picoseconds of the thread's clock in the migrating world. They never go back within a
 //! thread; the encoder takes an earlier time for the last one.
@@ -34,12 +40,17 @@
 //! encoder.leave(30, How::Return, 0, &[]);
 //! encoder.flush(|block| file.extend_from_slice(block));
 //! let trace = Trace::read(&file)?;
-//! assert_eq!(trace.processes[0].threads[0].events().count(), 3);
+//! assert_eq!(trace.processes[0].threads[0].map(|event| event.time), [0, 10, 30]);
 //! # Ok::<(), flick_events::trace::Error>(())
 //! ```
 mod encoder;
 mod event;
+mod input;
 mod prediction;
+mod recorder;
+mod steps;
+mod sum_rows;
+mod sums;
 mod trace_format;
 mod trace_reader;
 mod wire;
@@ -47,6 +58,10 @@ mod wire;
 pub use encoder::{Encoder, process_block, run_block};
 pub use event::{Event, Ids, Parts, What};
 pub use prediction::prediction_block;
+pub use recorder::{Detail, Interval, Recorder};
+pub use steps::{Back, Callee, Span, Step, Walk};
+pub use sum_rows::{CallSum, DOING, Doing, Lanes, Row, Rows};
+pub use sums::{Accounts, Fact, Sums, states};
 pub use trace_format::{
     FIRST_HART, HEADER, How, IDLE, MAGIC, MAX_STACK, MAX_TEXT, MIN_BUFFER, Reason, Scope, Side,
     VERSION, WOKEN_BY, waker,

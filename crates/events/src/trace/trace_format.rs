@@ -1,9 +1,10 @@
 //! The format of a trace: its version, its limits, kinds of blocks, and why bytes are no trace.
 
 /// Version of the format that this crate writes and reads.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
-/// The oldest version that this crate reads. It has no states, version 3 no ways, and version 4 no messages.
+/// The oldest version that this crate reads. It has no states, version 3 no
+/// ways, version 4 no messages, and version 5 no sums and no threads of states.
 pub(super) const OLDEST: u16 = 2;
 
 /// How each block begins.
@@ -89,6 +90,9 @@ pub enum Reason {
     /// An event has a tag that this version does not know.
     #[error("no event has the tag {0:#x}")]
     Event(u8),
+    /// A row of a sum has a kind that this version does not know.
+    #[error("no row of a sum has the kind {0:#x}")]
+    Row(u8),
     /// A block of a prediction is no prediction.
     #[error("no line of a prediction begins here")]
     Prediction,
@@ -101,6 +105,9 @@ pub enum Reason {
     /// The block's process has no block of its own before.
     #[error("the block's process has not begun")]
     NoProcess,
+    /// The operating system does not read the file.
+    #[error("it cannot be read: {0}")]
+    Read(std::io::ErrorKind),
     /// Bytes are left behind the block's contents.
     #[error("the block is longer than what it holds")]
     Surplus,

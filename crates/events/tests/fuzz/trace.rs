@@ -1,7 +1,7 @@
 //! Any bytes to the reader of traces, for the tests and for `fuzz/`.
 use flick_events::trace::{
-    Encoder, Event, MAGIC, MAX_STACK, MAX_TEXT, MIN_BUFFER, Thread, Trace, VERSION, What,
-    prediction_block, process_block,
+    Accounts, Encoder, Event, MAGIC, MAX_STACK, MAX_TEXT, MIN_BUFFER, Sums, Trace, VERSION, Walk,
+    What, prediction_block, process_block,
 };
 
 /// Reads all that there is to read. The first byte says whether the rest is a file, the events of
@@ -39,112 +39,55 @@ fn write_again(trace: &Trace<'_>) {
         let mut file = process_block(1, b"", b"");
         let mut buffer = vec![0; MIN_BUFFER];
         let mut encoder = Encoder::new(&mut buffer, 1, thread.id);
-        // Crossings of very many parts have no room.
+        // Crossings of very many parts, and sums of very many rows, have no room.
         let kept = |event: &Event<'_>| match event.what {
             What::Enter { parts, .. } | What::Leave { parts, .. } => parts.count() <= 64,
+            What::Sum { rows, .. } => rows.count() <= 64,
             _ => true,
         };
-        for event in thread.events().filter(kept) {
-            let write = |block: &[u8]| file.extend(block);
-            assert!(encoder.with(write, |e| encode(e, event.time, event.what)));
-        }
+        let mut wanted = Vec::new();
+        thread.each(|event| {
+            if kept(&event) {
+                let write = |block: &[u8]| file.extend(block);
+                assert!(encoder.with(write, |e| encode(e, &event)));
+                wanted.push(owned(event));
+            }
+        });
         encoder.flush(|block| file.extend(block));
         let again = Trace::read(&file).expect("what was written can be read");
-        let mut events = again.processes[0].threads.iter().flat_map(Thread::events);
-        for event in thread.events().filter(kept) {
-            let other = events.next().expect("as many events");
-            assert!(same(event, other), "{event:?} became {other:?}");
-        }
-        assert!(events.next().is_none());
+        let threads = again.processes[0].threads.iter();
+        let events: Vec<_> = threads.flat_map(|thread| thread.map(owned)).collect();
+        assert_eq!(events, wanted);
+    }
+    take_steps(trace);
+}
+
+/// Steps, facts and sums of what can be read can be made.
+fn take_steps(trace: &Trace<'_>) {
+    for thread in trace.processes.iter().flat_map(|p| &p.threads) {
+        let mut accounts = Accounts::new(thread.id);
+        let mut sums = Sums::default();
+        let mut walk = Walk::default();
+        thread.each(|event| walk.event(event, &mut |step| sums.step(&mut accounts, &step)));
+        walk.finish(&mut |step| sums.step(&mut accounts, &step));
     }
 }
 
-/// Numbers may have been longer than they need be, texts and stacks too long. Names have no time.
-fn same(a: Event<'_>, b: Event<'_>) -> bool {
-    let long = |text: &[u8]| text.len() > MAX_TEXT;
-    (a.time == b.time || matches!(a.what, What::Name { .. }))
-        && match (a.what, b.what) {
-            (What::ThreadStart { name }, What::ThreadStart { name: other }) => {
-                name == other || long(name)
-            }
-            (
-                What::Name {
-                    id,
-                    text,
-                    file,
-                    line,
-                    ..
-                },
-                What::Name {
-                    id: other_id,
-                    text: other,
-                    file: other_file,
-                    line: other_line,
-                },
-            ) => {
-                (id, line) == (other_id, other_line)
-                    && (text == other || long(text))
-                    && (file == other_file || long(file))
-            }
-            (
-                What::Enter {
-                    side,
-                    function,
-                    site,
-                    depth,
-                    parts,
-                },
-                What::Enter {
-                    side: other_side,
-                    function: other_function,
-                    site: other_site,
-                    depth: other_depth,
-                    parts: others,
-                },
-            ) => {
-                (side, function, site, depth)
-                    == (other_side, other_function, other_site, other_depth)
-                    && parts.eq(others)
-            }
-            (
-                What::Leave { how, depth, parts },
-                What::Leave {
-                    how: other_how,
-                    depth: other_depth,
-                    parts: others,
-                },
-            ) => (how, depth) == (other_how, other_depth) && parts.eq(others),
-            (
-                What::Sample {
-                    side,
-                    weight,
-                    staying,
-                    stack,
-                },
-                What::Sample {
-                    side: other_side,
-                    weight: other_weight,
-                    staying: other_staying,
-                    stack: others,
-                },
-            ) => {
-                (side, weight, staying) == (other_side, other_weight, other_staying)
-                    && stack.take(MAX_STACK).eq(others)
-            }
-            (a, b) => a == b,
-        }
-}
-
-pub fn encode(encoder: &mut Encoder<'_>, time: u64, what: What<'_>) -> bool {
-    match what {
-        What::ThreadStart { name } => encoder.thread_start(time, name),
-        What::ThreadEnd => encoder.thread_end(time),
+/// An event without what a writer changes: numbers may have been longer than they need be, texts and
+/// stacks too long. Names have no time.
+pub fn owned(event: Event<'_>) -> String {
+    let text = |text: &[u8]| match text.len() {
+        0..=MAX_TEXT => String::from_utf8_lossy(text).into_owned(),
+        _ => "long".into(),
+    };
+    let what = match event.what {
+        What::ThreadStart { name } => format!("start {}", text(name)),
         What::Name {
             id,
-            text,
+            text: name,
             file,
             line,
-        } => encoder.name(id, text, file, line),
+        } => return format!("{id} {} {} {line}", text(name), text(file)),
         What::Enter {
             side,
             function,
@@ -153,29 +96,44 @@ pub fn encode(encoder: &mut Encoder<'_>, time: u64, what: What<'_>) -> bool {
             parts,
         } => {
             let parts: Vec<_> = parts.collect();
-            encoder.enter(time, side, (function, site), depth, &parts)
+            format!("enter {side:?} {function} {site} {depth} {parts:?}")
         }
         What::Leave { how, depth, parts } => {
             let parts: Vec<_> = parts.collect();
-            encoder.leave(time, how, depth, &parts)
+            format!("leave {how:?} {depth} {parts:?}")
         }
-        What::Wait { duration, core } => encoder.wait(time, duration, core),
-        What::Way { duration, hart } => encoder.way(time, duration, hart),
-        What::Counter { scope, id, value } => encoder.counter(time, scope, id, value),
-        What::Message {
-            from,
-            under_way,
-            id,
-        } => encoder.message(time, from, under_way, id),
-        What::State { id } => encoder.state(time, id),
         What::Sample {
             side,
             weight,
             staying,
             stack,
         } => {
-            let stack: Vec<_> = stack.collect();
-            encoder.sample(time, side, weight, staying, &stack)
+            let stack: Vec<_> = stack.take(MAX_STACK).collect();
+            format!("sample {side:?} {weight} {staying} {stack:?}")
         }
+        What::Sum {
+            duration,
+            lanes,
+            rows,
+        } => {
+            let rows: Vec<_> = rows.collect();
+            format!("sum {duration} {lanes:?} {rows:?}")
+        }
+        other => format!("{other:?}"),
+    };
+    format!("{} {what}", event.time)
+}
+
+fn encode(encoder: &mut Encoder<'_>, event: &Event<'_>) -> bool {
+    match event.what {
+        What::Sum {
+            duration,
+            lanes,
+            rows,
+        } => {
+            let rows: Vec<_> = rows.collect();
+            encoder.sum(event.time, duration, &lanes, &rows)
+        }
+        _ => encoder.put(event),
     }
 }

@@ -100,6 +100,8 @@ pub struct Config {
     pub profile: bool,
     /// Where the trace of a timed run goes.
     pub trace: Option<OsString>,
+    /// Bytes that it may have; `None`: as many as it takes.
+    pub trace_size: Option<u64>,
 }
 
 /// The process's configuration.
@@ -198,6 +200,8 @@ fn read(variable: impl Fn(&CStr) -> Option<Vec<u8>>) -> Config {
         trace: variable(settings::TRACE)
             .filter(|path| !path.is_empty())
             .map(OsString::from_vec),
+        trace_size: variable(settings::TRACE_SIZE)
+            .and_then(|bytes| str::from_utf8(&bytes).ok()?.parse().ok()),
     }
 }
 

@@ -3,47 +3,84 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use flick_events::trace::{Process, Side, What};
+use flick_events::trace::{Process, What};
 use flick_names::Demangle;
-use inferno::flamegraph::color::{BasicPalette, Palette};
 use inferno::flamegraph::{self, Options};
 
+use super::function_colours::colour;
 use super::page_names::{escape, function, printable, unnamed};
 
-/// Stacks, outermost function first, and the femtoseconds spent there.
-type Stacks = BTreeMap<Vec<u32>, u64>;
+/// Stacks, outermost function first, and the femtoseconds spent there: on the host, on the NxP, and
+/// if all stays on the host.
+#[derive(Default)]
+pub struct Stacks([BTreeMap<Vec<u32>, u64>; 3]);
 
-const WHITE: [f64; 3] = [255.0; 3];
-
-/// A picture: its name, what it shows, and how it is coloured.
-struct Graph {
-    title: &'static str,
-    about: &'static str,
-    palette: BasicPalette,
-    /// What it is mixed with, and how much of that: the text on it is dark, and the two sides have
-    /// the colours of the other pictures.
-    tint: ([f64; 3], f64),
-    stacks: Stacks,
+impl Stacks {
+    /// Takes a sample.
+    pub fn take(&mut self, what: &What<'_>) {
+        let &What::Sample {
+            side,
+            weight,
+            staying,
+            stack,
+        } = what
+        else {
+            return;
+        };
+        let mut stack: Vec<u32> = stack.collect();
+        stack.reverse();
+        if stack.is_empty() {
+            stack.push(0);
+        }
+        for (index, time) in [(side as usize, weight), (2, staying)] {
+            let stacks = &mut self.0[index];
+            match stacks.get_mut(&stack) {
+                Some(sum) => *sum = sum.saturating_add(time),
+                None => drop(stacks.insert(stack.clone(), time)),
+            }
+        }
+    }
 }
 
-pub fn write(page: &mut String, process: &Process<'_>, demangle: Demangle) {
+/// A picture: its name, what it shows, and the class of its side's colour.
+const GRAPHS: [(&str, &str, &str); 3] = [
+    ("On the host", "Time of host cores, by function.", "host"),
+    (
+        "On the NxP",
+        "Time of NxP cores, by function; at the bottom what called them on the host.",
+        "nxp",
+    ),
+    (
+        "If all stays on the host",
+        "The same run without migration, where all time is the host's.",
+        "host",
+    ),
+];
+
+/// Writes the section.
+pub fn write(page: &mut String, process: &Process<'_>, stacks: &Stacks, demangle: Demangle) {
     *page += "<section>\n<h2>Which functions</h2>\n";
     let mut drawn = 0;
-    for graph in graphs(process) {
-        let Some((frames, height)) = draw(&graph, process, demangle) else {
+    for ((title, about, side), stacks) in GRAPHS.into_iter().zip(&stacks.0) {
+        let Some((frames, height)) = draw(stacks, process, demangle) else {
             continue;
         };
+        if drawn == 0 {
+            *page += "<p class=\"about\">A function has one colour on all of this page, and on every page: \
+                in these pictures and in front of its name in the tables. \
+                The colour of the edge says on which side the time is.</p>\n";
+        }
         drawn += 1;
         let _ = write!(
             page,
-            "<div class=\"flame\">\n<h3>{}</h3>\n<p class=\"about\">{}</p>\n\
+            "<div class=\"flame\">\n<h3><i class=\"{side}\"></i>{}</h3>\n<p class=\"about\">{}</p>\n\
              <div class=\"tools\"><input type=\"search\" placeholder=\"find a function\" aria-label=\"find a function\"/>\
              <button type=\"button\" hidden=\"hidden\">all</button><output></output></div>\n\
-             <svg class=\"picture\" height=\"{height}\" width=\"100%\" role=\"img\" aria-label=\"{}\">{frames}</svg>\n\
+             <svg class=\"picture edge-{side}\" height=\"{height}\" width=\"100%\" role=\"img\" aria-label=\"{}\">{frames}</svg>\n\
              <p class=\"details\">Choose a function to see it larger.</p>\n</div>\n",
-            escape(graph.title),
-            escape(graph.about),
-            escape(graph.title),
+            escape(title),
+            escape(about),
+            escape(title),
         );
     }
     if drawn == 0 {
@@ -53,60 +90,13 @@ pub fn write(page: &mut String, process: &Process<'_>, demangle: Demangle) {
     *page += "</section>\n";
 }
 
-fn graphs(process: &Process<'_>) -> [Graph; 3] {
-    let mut graphs = [
-        Graph {
-            title: "On the host",
-            about: "Time of host cores, by function.",
-            palette: BasicPalette::Blue,
-            tint: ([150.0, 230.0, 255.0], 0.5),
-            stacks: Stacks::new(),
-        },
-        Graph {
-            title: "On the NxP",
-            about: "Time of NxP cores, by function; at the bottom what called them on the host.",
-            palette: BasicPalette::Orange,
-            tint: (WHITE, 0.15),
-            stacks: Stacks::new(),
-        },
-        Graph {
-            title: "If all stays on the host",
-            about: "The same run without migration, where all time is the host's.",
-            palette: BasicPalette::Blue,
-            tint: ([150.0, 230.0, 255.0], 0.5),
-            stacks: Stacks::new(),
-        },
-    ];
-    for event in process.threads.iter().flat_map(|thread| thread.events()) {
-        if let What::Sample {
-            side,
-            weight,
-            staying,
-            stack,
-        } = event.what
-        {
-            let mut stack: Vec<u32> = stack.collect();
-            stack.reverse();
-            if stack.is_empty() {
-                stack.push(0);
-            }
-            let index = match side {
-                Side::Host => 0,
-                Side::Nxp => 1,
-            };
-            let sum = graphs[2].stacks.entry(stack.clone()).or_default();
-            *sum = sum.saturating_add(staying);
-            let sum = graphs[index].stacks.entry(stack).or_default();
-            *sum = sum.saturating_add(weight);
-        }
-    }
-    graphs
-}
-
 /// The frames as SVG, and their height; `None` where there is nothing to draw.
-fn draw(graph: &Graph, process: &Process<'_>, demangle: Demangle) -> Option<(String, u32)> {
-    let lines: Vec<String> = graph
-        .stacks
+fn draw(
+    stacks: &BTreeMap<Vec<u32>, u64>,
+    process: &Process<'_>,
+    demangle: Demangle,
+) -> Option<(String, u32)> {
+    let lines: Vec<String> = stacks
         .iter()
         .filter(|(_, weight)| **weight > 0)
         .map(|(stack, weight)| {
@@ -114,7 +104,7 @@ fn draw(graph: &Graph, process: &Process<'_>, demangle: Demangle) -> Option<(Str
                 Some(name) if !name.text.is_empty() => name.text.as_str(),
                 _ => "?",
             });
-            let frames = of_the_program(names).map(|name| frame(&function(name, demangle)));
+            let frames = of_the_program(names).map(|name| shown(name, demangle));
             let nanoseconds = weight.div_ceil(1_000_000);
             format!("{} {nanoseconds}", frames.collect::<Vec<_>>().join(";"))
         })
@@ -123,7 +113,6 @@ fn draw(graph: &Graph, process: &Process<'_>, demangle: Demangle) -> Option<(Str
         return None;
     }
     let mut options = Options::default();
-    options.colors = Palette::Basic(graph.palette);
     options.deterministic = true;
     options.no_javascript = true;
     options.count_name = "ns".into();
@@ -131,7 +120,7 @@ fn draw(graph: &Graph, process: &Process<'_>, demangle: Demangle) -> Option<(Str
     let mut svg = Vec::new();
     flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut svg).ok()?;
     let (frames, height) = frames_of(&String::from_utf8(svg).ok()?)?;
-    Some((tinted(&frames, graph.tint), height))
+    Some((coloured(&frames), height))
 }
 
 /// What the program's own functions are called from says nothing of it, and has no names in most C
@@ -154,6 +143,11 @@ fn of_the_program<'n>(
     // A sample of nothing else is one of the library.
     let all = stack.clone().all(|name| starts(&name));
     stack.skip_while(move |name| !all && starts(name))
+}
+
+/// The function of the linker's name `symbol`, as the pictures have it. Its colour is that of this text.
+pub fn shown(symbol: &str, demangle: Demangle) -> String {
+    frame(&function(symbol, demangle))
 }
 
 /// A function in a line of stacks, where `;` parts frames and what looks like a number at the end
@@ -197,24 +191,41 @@ fn frames_of(svg: &str) -> Option<(String, u32)> {
     ))
 }
 
-/// The same with its colours mixed with another.
-fn tinted(frames: &str, (tint, share): ([f64; 3], f64)) -> String {
-    const BEFORE: &str = " fill=\"rgb(";
+/// The same with the colours of functions. A frame is a title with the function's name, and a rectangle.
+fn coloured(frames: &str) -> String {
+    const TITLE: &str = "<title>";
+    const BEFORE: &str = " fill=\"";
     let mut out = String::with_capacity(frames.len());
-    let mut pieces = frames.split(BEFORE);
+    let mut pieces = frames.split(TITLE);
     out += pieces.next().unwrap_or_default();
     for piece in pieces {
-        let (colour, rest) = piece.split_once(')').unwrap_or((piece, ""));
-        let mixed = colour.split(',').zip(tint).map(|(part, tint)| {
-            let part: f64 = part.trim().parse().unwrap_or(0.0);
-            format!("{:.0}", part + (tint - part) * share)
-        });
-        out += BEFORE;
-        out += &mixed.collect::<Vec<_>>().join(",");
-        out.push(')');
-        out += rest;
+        out += TITLE;
+        let title = piece
+            .split_once("</title>")
+            .map_or(piece, |(title, _)| title);
+        let name = title.rsplit_once(" (").map_or(title, |(name, _)| name);
+        let Some((start, rest)) = piece.split_once(BEFORE) else {
+            out += piece;
+            continue;
+        };
+        let rest = rest.split_once('"').map_or(rest, |(_, rest)| rest);
+        let colour = colour(&unescaped(name));
+        let _ = write!(out, "{start}{BEFORE}{colour}\"{rest}");
     }
     out
+}
+
+/// What stands for `text` in XML.
+fn unescaped(text: &str) -> String {
+    let plain = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&apos;", "'"),
+    ];
+    let all = plain.into_iter();
+    let text = all.fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    text.replace("&amp;", "&")
 }
 
 fn attribute<'s>(element: &'s str, name: &str) -> Option<&'s str> {
@@ -227,13 +238,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours() {
-        let rect = "<rect fill=\"rgb(0,100,255)\"/>";
-        assert_eq!(
-            tinted(rect, (WHITE, 0.5)),
-            "<rect fill=\"rgb(128,178,255)\"/>"
+    fn a_frame_has_the_colour_of_its_function() {
+        let frame = "<g><title>f&lt;g&amp;&gt; (3) (7 ns, 50%)</title><rect x=\"1\" fill=\"rgb(0,1,2)\" y=\"3\"/></g>";
+        let seen = coloured(&format!("<svg>{frame}{frame}</svg>"));
+        let wanted = format!(
+            "<rect x=\"1\" fill=\"{}\" y=\"3\"/></g>",
+            colour("f<g&> (3)")
         );
-        assert_eq!(tinted("none", (WHITE, 0.5)), "none");
+        assert_eq!(seen.matches(&wanted).count(), 2, "{seen}");
+        assert!(seen.ends_with("</g></svg>") && !seen.contains("rgb"));
+        assert_eq!(coloured("none"), "none");
     }
 
     #[test]

@@ -39,13 +39,17 @@ fn kind_of(name: &str) -> usize {
 /// Is the process a machine?
 pub fn is_machine(process: &Process<'_>) -> bool {
     let own = |thread: &&Thread<'_>| thread.id < FIRST_HART;
-    process.threads.iter().filter(own).any(timeline::is_hart)
+    process
+        .threads
+        .iter()
+        .filter(own)
+        .any(|thread| thread.is_tile)
 }
 
 fn states<'p>(process: &'p Process<'_>, mut each: impl FnMut(usize, &'p str, Span)) {
     for (hart, thread) in process.threads.iter().enumerate() {
         timeline::walk(thread, |step| {
-            if let Step::State { span, id } = step {
+            if let Step::State { span, id, .. } = step {
                 let name = process.name(id).map_or("?", |name| &name.text);
                 each(hart, name, span);
             }

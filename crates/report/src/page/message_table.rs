@@ -3,11 +3,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use flick_events::number::grouped;
-use flick_events::trace::Process;
+use flick_events::trace::{Process, What};
 
 use super::page_figures::{time, time_of};
 use super::page_names::escape;
-use crate::{tile_messages, timeline};
+use crate::timeline;
 
 /// Rows of the table.
 const MOST: usize = 40;
@@ -24,14 +24,20 @@ struct Row {
 /// Writes the table, if there are messages.
 pub fn write(page: &mut String, process: &Process<'_>) {
     let mut rows: BTreeMap<(u32, u32, u32), Row> = BTreeMap::new();
-    for message in tile_messages::of(process) {
-        let row = rows
-            .entry((message.from, message.to, message.id))
-            .or_default();
-        let under_way = message.arrived.saturating_sub(message.sent);
-        row.count += 1;
-        row.sum = row.sum.saturating_add(under_way);
-        row.longest = row.longest.max(under_way);
+    for thread in &process.threads {
+        thread.each(|event| {
+            if let What::Message {
+                from,
+                under_way,
+                id,
+            } = event.what
+            {
+                let row = rows.entry((from, thread.id, id)).or_default();
+                row.count += 1;
+                row.sum = row.sum.saturating_add(under_way);
+                row.longest = row.longest.max(under_way);
+            }
+        });
     }
     if rows.is_empty() {
         return;

@@ -2,8 +2,11 @@
 //! (no network, no other file), reads on a phone, and follows the reader's light or dark theme.
 //!
 //! All text that comes from the program goes through [`page_names::escape`].
+mod call_table;
 mod counters;
 mod flame;
+mod folds;
+mod function_colours;
 mod hart_states;
 mod hart_table;
 mod head;
@@ -11,6 +14,7 @@ mod message_table;
 mod overview;
 mod page_figures;
 mod page_names;
+mod run_totals;
 mod site_table;
 mod time_bar;
 
@@ -67,15 +71,17 @@ fn section(page: &mut String, process: &Process<'_>, demangle: Demangle) {
         *page += "</main>\n";
         return;
     }
-    let overview = overview::Overview::of(process);
+    let totals = run_totals::RunTotals::of(process);
+    let overview = overview::Overview::of(process, &totals);
     head::write(page, process, &overview);
     time_bar::write(page, process, &overview);
+    flame::write(page, process, &totals.stacks, demangle);
     overview.write(page);
-    hart_table::write(page, process, demangle);
+    hart_table::write(page, process, &totals, demangle);
     if let Some(prediction) = &process.prediction {
-        site_table::write(page, &prediction.sites, demangle);
+        site_table::write(page, process, &prediction.sites, demangle);
     }
-    flame::write(page, process, demangle);
+    call_table::write(page, process, &totals.sums, demangle);
     *page += "</main>\n";
 }
 

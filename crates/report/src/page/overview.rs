@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use flick_events::number::counted;
 use flick_events::timed::Share;
-use flick_events::trace::{Process, Side, Thread};
+use flick_events::trace::{Accounts, DOING, Doing, Fact, Lanes, Process, Span, Thread, states};
 
-use super::counters::{self, Counter};
+use super::counters::{self, Counter, Counters};
 use super::hart_table;
 use super::page_figures::time;
 use super::page_names::escape;
-use crate::hart_owners::HartOwners;
-use crate::timeline::{self, Span, Step};
+use super::run_totals::RunTotals;
+use crate::timeline::{self, Step};
 
 /// Columns of the picture.
 pub const COLUMNS: usize = 400;
@@ -20,25 +20,16 @@ pub const HEIGHT: f64 = 20.0;
 /// Threads that have a picture; more would be a page of their own.
 const MOST_THREADS: usize = 64;
 
-/// What a side of a thread can do, from the bottom of the picture up.
-#[derive(Clone, Copy)]
-enum Doing {
-    Computes,
-    Waits,
-    /// It sends the thread to the other side.
-    Crosses,
-}
-
-const DOING: [Doing; 3] = [Doing::Computes, Doing::Waits, Doing::Crosses];
-
 /// All threads of a process.
 pub struct Overview {
     span: Span,
     rows: Vec<Row>,
     /// Threads beyond [`MOST_THREADS`].
     more: usize,
-    /// Picoseconds, of all threads: by side and [`Doing`].
-    totals: [[u64; DOING.len()]; 2],
+    /// Picoseconds, of all threads.
+    totals: Lanes,
+    /// Where the first sum stands in place of events, if one does.
+    coarse_from: Option<u64>,
     counters: Vec<Counter>,
     /// Of a card.
     harts: Vec<HartLane>,
@@ -61,47 +52,62 @@ struct Row {
     lanes: [[Vec<f64>; DOING.len()]; 2],
 }
 
-impl Overview {
-    pub fn of(process: &Process<'_>) -> Self {
-        let mut span: Option<Span> = None;
-        let (harts, threads): (Vec<_>, Vec<_>) = process
-            .threads
-            .iter()
-            .partition(|thread| timeline::is_hart(thread));
-        for thread in &threads {
-            // Begin and end of the record of a thread.
-            intervals(thread, |_, _, part| {
-                let whole = span.get_or_insert(part);
-                whole.begin = whole.begin.min(part.begin);
-                whole.end = whole.end.max(part.end);
-            });
+impl Row {
+    /// Adds what a step says, to the columns of `whole`.
+    fn take(&mut self, accounts: &mut Accounts, whole: Span, step: &Step<'_>) {
+        accounts.step(step, &mut |fact| {
+            if let Fact::Time {
+                side, doing, span, ..
+            } = fact
+            {
+                add(&mut self.lanes[side as usize][doing as usize], whole, span);
+            }
+        });
+        if let Step::Sum { span, lanes, .. } = step {
+            for (columns, times) in self.lanes.iter_mut().zip(lanes) {
+                for (columns, &time) in columns.iter_mut().zip(times) {
+                    let share = time as f64 / span.duration().max(1) as f64;
+                    add_share(columns, whole, *span, share);
+                }
+            }
         }
-        let span = span.unwrap_or(Span { begin: 0, end: 0 });
-        let mut overview = Self {
-            span,
-            rows: Vec::new(),
-            more: threads.len().saturating_sub(MOST_THREADS),
-            totals: Default::default(),
-            counters: counters::of(process, span),
-            harts: lanes(process, &harts, span),
-        };
+    }
+}
+
+impl Overview {
+    pub fn of(process: &Process<'_>, totals: &RunTotals) -> Self {
+        let span = totals.span;
+        let mut counters = Counters::new(span);
+        let (harts, threads): (Vec<_>, Vec<_>) =
+            process.threads.iter().partition(|thread| thread.is_tile);
+        let more = threads.len().saturating_sub(MOST_THREADS);
+        let mut rows = Vec::new();
         for (index, thread) in threads.into_iter().enumerate() {
             let mut row = Row {
                 name: timeline::name_of(thread),
                 lanes: std::array::from_fn(|_| std::array::from_fn(|_| vec![0.0; COLUMNS])),
             };
-            intervals(thread, |side, doing, part| {
-                let total = &mut overview.totals[side as usize][doing as usize];
-                *total = total.saturating_add(part.duration());
-                if index < MOST_THREADS {
-                    add(&mut row.lanes[side as usize][doing as usize], span, part);
+            let has_row = index < MOST_THREADS;
+            let mut accounts = Accounts::new(thread.id);
+            timeline::walk(thread, |step| {
+                counters.take(process, thread, &step);
+                if has_row {
+                    row.take(&mut accounts, span, &step);
                 }
             });
-            if index < MOST_THREADS {
-                overview.rows.push(row);
+            if has_row {
+                rows.push(row);
             }
         }
-        overview
+        Self {
+            span,
+            rows,
+            more,
+            totals: totals.sums.lanes,
+            coarse_from: totals.coarse_from,
+            counters: counters.finish(),
+            harts: lanes(process, &harts, span),
+        }
     }
 
     fn write_harts(&self, page: &mut String) {
@@ -160,6 +166,15 @@ impl Overview {
         *page += "<p class=\"keys\"><span><i class=\"host\"></i>host computes</span>\
             <span><i class=\"nxp\"></i>NxP computes</span><span><i class=\"wait\"></i>waits</span>\
             <span><i class=\"x\"></i>crosses</span></p>\n<div class=\"timeline\">\n";
+        if let Some(from) = self.coarse_from {
+            let _ = writeln!(
+                page,
+                "</div>\n<p class=\"about coarse\">From {} on the trace has sums of intervals in place of single events, \
+                 for it was near its limit of size (<code>--max-size</code>): the picture is coarser there. \
+                 Calls, times and counts are exact.</p>\n<div class=\"timeline\">",
+                time(from)
+            );
+        }
         for row in &self.rows {
             let _ = writeln!(page, "<div class=\"thread\">{}</div>", escape(&row.name));
             for (side, lanes) in ["host", "nxp"].into_iter().zip(&row.lanes) {
@@ -198,16 +213,27 @@ impl Overview {
 
 /// When the harts of a card execute code of which threads.
 fn lanes(process: &Process<'_>, harts: &[&Thread<'_>], whole: Span) -> Vec<HartLane> {
-    let owners = HartOwners::of(process);
     let lane = |hart: &&Thread<'_>| {
-        let mut threads = BTreeMap::new();
-        hart_table::each(process, hart, |_, span| {
-            let owner = owners.at(hart, span.begin);
-            let columns = threads.entry(owner).or_insert_with(|| vec![0.0; COLUMNS]);
-            add(columns, whole, span);
+        let mut threads: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let mut add = |thread, span: Span, share: f64| {
+            let columns = threads.entry(thread).or_insert_with(|| vec![0.0; COLUMNS]);
+            add_share(columns, whole, span, share);
+        };
+        timeline::walk(hart, |step| match step {
+            Step::State { span, id, thread } if !hart_table::is_idle(process, id) => {
+                add(thread.unwrap_or(0), span, 1.0);
+            }
+            Step::Sum { span, rows, .. } => {
+                for (id, thread, time) in states(rows) {
+                    if !hart_table::is_idle(process, id) {
+                        add(thread, span, time as f64 / span.duration().max(1) as f64);
+                    }
+                }
+            }
+            _ => {}
         });
-        let named = |(owner, columns): (Option<usize>, Vec<f64>)| {
-            let thread = owner.and_then(|at| process.threads.get(at));
+        let named = |(id, columns): (u32, Vec<f64>)| {
+            let thread = process.threads.iter().find(|thread| thread.id == id);
             (thread.map_or("?".into(), timeline::name_of), columns)
         };
         HartLane {
@@ -218,45 +244,13 @@ fn lanes(process: &Process<'_>, harts: &[&Thread<'_>], whole: Span) -> Vec<HartL
     harts.iter().map(lane).collect()
 }
 
-/// Records what a thread does when: each time once, without gaps.
-fn intervals(thread: &Thread<'_>, mut record: impl FnMut(Side, Doing, Span)) {
-    let mut side = Side::Host;
-    let mut last = None;
-    timeline::walk(thread, |step| {
-        let span = match &step {
-            Step::Call { span, .. }
-            | Step::Back { span, .. }
-            | Step::Wait { span, .. }
-            | Step::Way { span, .. }
-            | Step::State { span, .. } => *span,
-            &Step::Start { time } | &Step::Counter { time, .. } | &Step::End { time } => Span {
-                begin: time,
-                end: time,
-            },
-        };
-        if let Some(begin) = last.filter(|&last| last < span.begin) {
-            let end = span.begin;
-            record(side, Doing::Computes, Span { begin, end });
-        }
-        last = Some(span.end);
-        match step {
-            Step::Call { callee, .. } => {
-                record(callee.from, Doing::Crosses, span);
-                side = callee.side;
-            }
-            Step::Back { callee, .. } => {
-                record(callee.side, Doing::Crosses, span);
-                side = callee.from;
-            }
-            Step::Wait { side, .. } => record(side, Doing::Waits, span),
-            Step::Way { side, .. } => record(side, Doing::Crosses, span),
-            Step::Start { .. } | Step::Counter { .. } | Step::State { .. } | Step::End { .. } => {}
-        }
-    });
+/// Adds `part` to the columns of `whole` that it touches.
+pub fn add(columns: &mut [f64], whole: Span, part: Span) {
+    add_share(columns, whole, part, 1.0);
 }
 
-/// Adds the shares of `part` to the columns of `whole` that it touches.
-pub fn add(columns: &mut [f64], whole: Span, part: Span) {
+/// Adds `share` of `part` to the columns of `whole` that it touches.
+fn add_share(columns: &mut [f64], whole: Span, part: Span, share: f64) {
     let scale = columns.len() as f64 / whole.duration().max(1) as f64;
     let at = |time: u64| time.saturating_sub(whole.begin) as f64 * scale;
     let (begin, end) = (at(part.begin), at(part.end));
@@ -266,7 +260,7 @@ pub fn add(columns: &mut [f64], whole: Span, part: Span) {
         if left >= end {
             break;
         }
-        *column += end.min(left + 1.0) - begin.max(left);
+        *column += share * (end.min(left + 1.0) - begin.max(left));
     }
 }
 
@@ -312,7 +306,8 @@ mod tests {
     fn all_time_is_told_once() {
         let file = trace(&[&nested, &jumping]);
         let trace = Trace::read(&file).unwrap();
-        let overview = Overview::of(&trace.processes[0]);
+        let process = &trace.processes[0];
+        let overview = Overview::of(process, &RunTotals::of(process));
         let micro = 1_000_000;
         assert_eq!(
             overview.span,
@@ -354,7 +349,10 @@ mod tests {
     #[test]
     fn no_events() {
         let mut page = String::new();
-        Overview::of(&Trace::read(&trace(&[])).unwrap().processes[0]).write(&mut page);
+        let file = trace(&[]);
+        let trace = Trace::read(&file).unwrap();
+        let process = &trace.processes[0];
+        Overview::of(process, &RunTotals::of(process)).write(&mut page);
         assert!(page.contains("no events"));
     }
 }

@@ -1,36 +1,162 @@
-//! The table of call sites: what each costs, and whether it pays.
+//! The call sites: what each costs, and whether it pays. Many are folded, by source file and function.
 use std::fmt::Write as _;
 
+use flick_events::number::{counted, grouped};
 use flick_events::timed::{self, Site};
+use flick_events::trace::Process;
 use flick_names::Demangle;
 
+use super::flame::shown;
+use super::folds::{self, SourceFiles};
+use super::function_colours::square;
 use super::page_figures::{count, percent, significant, time, time_of};
 use super::page_names::{caller, escape, function};
 
-pub fn write(page: &mut String, sites: &[Site], demangle: Demangle) {
+/// Call sites that are one table.
+const MOST_IN_ONE: usize = 12;
+
+/// Writes the section.
+pub fn write(page: &mut String, process: &Process<'_>, sites: &[Site], demangle: Demangle) {
     *page += "<section>\n<h2>Call sites</h2>\n";
     if sites.is_empty() {
         *page += "<p>The host called no function on the NxP.</p>\n</section>\n";
         return;
     }
-    *page += "<p class=\"about\">Those that take most time first; work and times are of one call on average, with what it calls.</p>\n\
-        <table class=\"sites\">\n<thead><tr><th scope=\"col\">Call</th><th scope=\"col\">Calls</th>\
+    *page += "<p class=\"about\">Those that take most time first; work and times are of one call on average, with what it calls.</p>\n";
+    let mut sites: Vec<&Site> = sites.iter().collect();
+    if sites.len() <= MOST_IN_ONE {
+        sites.sort_by_key(|site| std::cmp::Reverse(site.migrating));
+        table(page, &sites, demangle);
+    } else {
+        fold(page, process, sites, demangle);
+    }
+    *page += "</section>\n";
+}
+
+fn table(page: &mut String, sites: &[&Site], demangle: Demangle) {
+    *page += "<table class=\"sites\">\n<thead><tr><th scope=\"col\">Call</th><th scope=\"col\">Calls</th>\
         <th scope=\"col\">NxP instructions</th><th scope=\"col\">NxP-memory accesses</th>\
         <th scope=\"col\">On the NxP</th><th scope=\"col\">Crossing and waiting</th><th scope=\"col\">If it stays</th>\
         <th scope=\"col\">Migrated</th></tr></thead>\n";
-    let mut sites: Vec<&Site> = sites.iter().collect();
-    sites.sort_by_key(|site| std::cmp::Reverse(site.migrating));
     for site in sites {
         row(page, site, demangle);
     }
-    *page += "</table>\n</section>\n";
+    *page += "</table>\n";
+}
+
+/// By the source file of the function that is called, and by function.
+fn fold(page: &mut String, process: &Process<'_>, sites: Vec<&Site>, demangle: Demangle) {
+    let files = SourceFiles::of(process);
+    let all = Tally::of(&sites);
+    let by_file = folds::grouped_by(
+        sites,
+        |site| files.file(&site.callee),
+        |site| site.migrating,
+    );
+    let _ = writeln!(
+        page,
+        "<p class=\"about\">{} in {}; of their calls {} faster on the NxP, and {} not. \
+         Lengths are times: <i class=\"nxp\"></i>with migration, <i class=\"host\"></i>if all stays.</p>\n<div class=\"folds\">",
+        counted(all.sites, "call site"),
+        counted(by_file.len() as u64, "source file"),
+        grouped(all.pay),
+        grouped(all.calls.saturating_sub(all.pay)),
+    );
+    let times = by_file.iter().map(|(_, sites)| Tally::of(sites));
+    let longest = times
+        .map(|of| of.migrating.max(of.before))
+        .max()
+        .unwrap_or(0);
+    folds::each(
+        page,
+        &by_file,
+        "more source file",
+        |page, index, (file, sites)| {
+            let by_function = folds::grouped_by(
+                sites.clone(),
+                |site| site.callee.as_str(),
+                |site| site.migrating,
+            );
+            let tally = Tally::of(sites);
+            let about = format!(
+                "<b>{}</b><span>{}, {}</span>",
+                escape(file),
+                counted(by_function.len() as u64, "function"),
+                counted(tally.sites, "call site"),
+            );
+            folds::open(page, "file", index == 0, &tally.line(&about, longest));
+            folds::each(
+                page,
+                &by_function,
+                "more function",
+                |page, _, (symbol, sites)| {
+                    let name = shown(symbol, demangle);
+                    let tally = Tally::of(sites);
+                    let about = format!(
+                        "<b>{}{}</b><span>{}</span>",
+                        square(&name),
+                        escape(&name),
+                        counted(tally.sites, "call site"),
+                    );
+                    folds::open(page, "function", false, &tally.line(&about, longest));
+                    table(page, sites, demangle);
+                    folds::close(page);
+                },
+            );
+            folds::close(page);
+        },
+    );
+    *page += "</div>\n";
+}
+
+/// Sums of several call sites.
+#[derive(Default)]
+struct Tally {
+    sites: u64,
+    calls: u64,
+    /// Calls of sites where migration pays.
+    pay: u64,
+    migrating: u64,
+    before: u64,
+}
+
+impl Tally {
+    fn of(sites: &[&Site]) -> Self {
+        let mut tally = Self::default();
+        for site in sites {
+            tally.sites += 1;
+            tally.calls = tally.calls.saturating_add(site.calls);
+            if site.migrating < site.before {
+                tally.pay = tally.pay.saturating_add(site.calls);
+            }
+            tally.migrating = tally.migrating.saturating_add(site.migrating);
+            tally.before = tally.before.saturating_add(site.before);
+        }
+        tally
+    }
+
+    /// The line of a fold. Its bars are as long as they can be for the time `longest`.
+    fn line(&self, about: &str, longest: u64) -> String {
+        let (class, ratio) = ratio(self.before, self.migrating);
+        format!(
+            "<span class=\"about-fold\">{about}</span><span class=\"number\">{}</span>\
+             <span class=\"number\">{} <small>instead of {}</small></span><span class=\"number {class}\">{ratio}</span>\
+             <span class=\"bars\"><span class=\"nxp\" style=\"width:{:.2}%\"></span><span class=\"host\" style=\"width:{:.2}%\"></span></span>",
+            counted(self.calls, "call"),
+            time(self.migrating),
+            time(self.before),
+            percent(self.migrating, longest),
+            percent(self.before, longest),
+        )
+    }
 }
 
 fn row(page: &mut String, site: &Site, demangle: Demangle) {
     let each = |sum: u64| sum as f64 / site.calls.max(1) as f64;
     let _ = writeln!(
         page,
-        "<tbody><tr><th scope=\"row\"><b>{}</b> <span class=\"caller\">from {}</span></th>",
+        "<tbody><tr><th scope=\"row\"><b>{}{}</b> <span class=\"caller\">from {}</span></th>",
+        square(&shown(&site.callee, demangle)),
         escape(&function(&site.callee, demangle)),
         escape(&caller(&site.caller, demangle)),
     );

@@ -123,7 +123,7 @@ fn a_run_that_was_cut_short() {
 fn a_run_without_events() {
     let words = words(&page(&[], true));
     assert!(words.contains("no events that take time") && words.contains("no samples"));
-    let empty = super::html(&Trace::default(), Demangle::Yes);
+    let empty = super::html(&Trace::read(&[]).unwrap(), Demangle::Yes);
     check(&empty);
     assert!(empty.contains("An empty trace"));
 }
@@ -140,6 +140,73 @@ fn names_are_only_text() {
     let page = page(&[&hostile], false);
     assert!(!page.contains("<script>alert") && !page.contains("</script><b>"));
     assert_eq!(page.matches("<script").count(), 1);
+}
+
+/// A thousand call sites are folded, by source file and function, and are all there.
+#[test]
+fn many_call_sites() {
+    let mut many = prediction();
+    let sites = (0..1_000_u64).map(|index| flick_events::timed::Site {
+        caller: format!("caller_{index}"),
+        callee: match index % 2 {
+            0 => "walk.flick.0123abcd".into(),
+            _ => format!("near_{}", index % 97),
+        },
+        calls: 1,
+        migrating: index + 1,
+        before: 500,
+        ..Default::default()
+    });
+    many.sites = sites.collect();
+    let mut file = trace(&[&nested]);
+    file.extend(prediction_block(7, &many));
+    let page = super::html(&Trace::read(&file).unwrap(), Demangle::Yes);
+    check(&page);
+    let words = words(&page);
+    assert!(words.contains("1,000 call sites in 2 source files"));
+    assert!(words.contains("499 faster on the NxP, and 501 not"));
+    assert!(words.contains("bfs.c") && words.contains("source file unknown"));
+    // All but the first file, and all functions, are closed.
+    assert_eq!(page.matches("<details class=\"fold file\" open").count(), 1);
+    assert_eq!(
+        page.matches("<details class=\"fold function\">").count(),
+        98
+    );
+    for index in 0..1_000 {
+        assert!(words.contains(&format!("from caller_{index}\n")), "{index}");
+    }
+    // The flame graphs come before the call sites, and functions have their colours in both.
+    let at = |part: &str| page.find(part).unwrap();
+    assert!(at("Which functions") < at("Over time") && at("Over time") < at("Call sites"));
+    let colour = super::function_colours::colour("walk");
+    assert!(page.contains(&format!("fill=\"{colour}\"")));
+    assert!(page.contains(&format!("<i style=\"background:{colour}\"></i>walk")));
+}
+
+/// Of a trace with sums the page says so.
+#[test]
+fn a_trace_with_sums() {
+    let coarse = |e: &mut Encoder<'_>| {
+        let row = flick_events::trace::Row::Call {
+            side: Side::Nxp,
+            function: 2,
+            site: 9,
+            sum: flick_events::trace::CallSum {
+                calls: 1_234,
+                returns: 1_233,
+                jumps: 1,
+                times: [7_000_000, 0, 3_000_000],
+            },
+        };
+        let lanes = [[5_000_000, 0, 3_000_000], [7_000_000, 0, 0]];
+        nested(e) && e.sum(200_000_000, 100_000_000, &lanes, &[row])
+    };
+    let words = words(&page(&[&coarse], true));
+    assert!(words.contains("From 200 µs on the trace has sums of intervals"));
+    assert!(
+        words.contains("1,236"),
+        "two calls of the events, and those of the sum"
+    );
 }
 
 #[test]

@@ -2,11 +2,11 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use flick_events::trace::Process;
+use flick_events::trace::{Process, What};
 
 use super::proto::{EventType, TrackDescriptor, TrackEvent};
 use super::writer::Writer;
-use crate::{tile_messages, timeline};
+use crate::timeline;
 
 /// An end of an arrow.
 struct End {
@@ -21,24 +21,34 @@ pub fn write(process: &Process<'_>, parent: u64, writer: &mut Writer<'_>) -> io:
     let threads = process.threads.iter().enumerate();
     let places: BTreeMap<u32, usize> = threads.map(|(at, thread)| (thread.id, at)).collect();
     let mut ends: BTreeMap<usize, Vec<End>> = BTreeMap::new();
-    for message in tile_messages::of(process) {
-        let (Some(&from), Some(&to)) = (places.get(&message.from), places.get(&message.to)) else {
-            continue;
-        };
-        let flow = writer.flow();
-        let name = process.name(message.id).map_or("?", |name| &name.text);
-        let tile = |at: usize| timeline::name_of(&process.threads[at]);
-        ends.entry(from).or_default().push(End {
-            time: message.sent,
-            name: format!("{name} to {}", tile(to)),
-            flow,
-            is_arrival: false,
-        });
-        ends.entry(to).or_default().push(End {
-            time: message.arrived,
-            name: format!("{name} of {}", tile(from)),
-            flow,
-            is_arrival: true,
+    for (to, thread) in process.threads.iter().enumerate() {
+        thread.each(|event| {
+            let What::Message {
+                from,
+                under_way,
+                id,
+            } = event.what
+            else {
+                return;
+            };
+            let Some(&from) = places.get(&from) else {
+                return;
+            };
+            let flow = writer.flow();
+            let name = process.name(id).map_or("?", |name| &name.text);
+            let tile = |at: usize| timeline::name_of(&process.threads[at]);
+            ends.entry(from).or_default().push(End {
+                time: event.time.saturating_sub(under_way),
+                name: format!("{name} to {}", tile(to)),
+                flow,
+                is_arrival: false,
+            });
+            ends.entry(to).or_default().push(End {
+                time: event.time,
+                name: format!("{name} of {}", tile(from)),
+                flow,
+                is_arrival: true,
+            });
         });
     }
     for (at, mut ends) in ends {

@@ -298,6 +298,6 @@ fn nothing() {
     let seen = see(&[&|_| true, &|e| e.thread_start(0, b"")]);
     assert_eq!(seen.slices.len(), 1);
     let mut bytes = Vec::new();
-    super::write(&Trace::default(), Demangle::Yes, &mut bytes).unwrap();
+    super::write(&Trace::read(&[]).unwrap(), Demangle::Yes, &mut bytes).unwrap();
     assert!(bytes.is_empty());
 }

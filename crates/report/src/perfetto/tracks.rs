@@ -1,8 +1,8 @@
 //! Which tracks there are, and what is on them.
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use flick_events::trace::{IDLE, Name, Parts, Process, Scope, Side, Thread};
+use flick_events::trace::{IDLE, Lanes, Name, Parts, Process, Row, Rows, Scope, Side, Thread};
 
 use super::message_arrows;
 use super::proto::{
@@ -10,7 +10,6 @@ use super::proto::{
 };
 use super::wake_ups::WakeUps;
 use super::writer::{Value, Writer};
-use crate::hart_owners::HartOwners;
 use crate::timeline::{self, Back, Callee, Span, Step};
 
 /// Writes the tracks of a process and of its threads.
@@ -29,7 +28,6 @@ pub fn process(process: &Process<'_>, writer: &mut Writer<'_>) -> io::Result<()>
         tracks: HashMap::new(),
     };
     let mut wake_ups = WakeUps::of(process, || writer.flow());
-    let owners = HartOwners::of(process);
     for (index, thread) in process.threads.iter().enumerate() {
         let name = timeline::name_of(thread);
         let mut side = |side: &str, rank: usize| {
@@ -41,7 +39,7 @@ pub fn process(process: &Process<'_>, writer: &mut Writer<'_>) -> io::Result<()>
             })
         };
         // A hart has one track.
-        let (host, nxp) = match timeline::is_hart(thread) {
+        let (host, nxp) = match thread.is_tile {
             true => {
                 let hart = side("", 0)?;
                 (hart, hart)
@@ -51,7 +49,6 @@ pub fn process(process: &Process<'_>, writer: &mut Writer<'_>) -> io::Result<()>
         let mut tracks = Tracks {
             process,
             thread: (name.clone(), thread.id),
-            owners: &owners,
             host,
             nxp,
             wake_ups: &mut wake_ups,
@@ -69,24 +66,23 @@ struct Counters {
 }
 
 /// The two tracks of a thread.
-struct Tracks<'a, 'w, 'o> {
-    process: &'a Process<'a>,
+struct Tracks<'a, 'p, 'w, 'o> {
+    process: &'a Process<'p>,
     /// Name and number.
     thread: (String, u32),
-    owners: &'a HartOwners,
     host: u64,
     nxp: u64,
     wake_ups: &'w mut WakeUps,
     writer: &'w mut Writer<'o>,
 }
 
-impl Tracks<'_, '_, '_> {
+impl Tracks<'_, '_, '_, '_> {
     fn thread(&mut self, thread: &Thread<'_>, counters: &mut Counters) -> io::Result<()> {
         let mut result = Ok(());
         timeline::walk(thread, |step| {
             if result.is_ok() {
                 result = match step {
-                    Step::State { span, id } => self.state(thread, span, id),
+                    Step::State { span, id, thread } => self.state(span, id, thread),
                     step => self.step(step, counters),
                 };
             }
@@ -156,16 +152,57 @@ impl Tracks<'_, '_, '_> {
                 };
                 self.writer.event(track, time, EventType::Counter, event)
             }
+            Step::Sum { span, lanes, rows } => self.sum(span, lanes, rows),
             Step::State { .. } | Step::End { .. } => Ok(()),
         }
     }
 
+    /// A slice in place of events. It has the number of calls, and in it the calls by function.
+    fn sum(&mut self, span: Span, lanes: Lanes, rows: Rows<'_>) -> io::Result<()> {
+        let name = self.writer.event_name("in short: sums of crossings");
+        let calls = rows.map(|row| match row {
+            Row::Call { function, sum, .. } => (function, sum.calls),
+            Row::Begun { .. } | Row::State { .. } => (0, 0),
+        });
+        let mut functions: BTreeMap<String, u64> = BTreeMap::new();
+        for (function, calls) in calls.filter(|&(_, calls)| calls > 0) {
+            let sum = functions.entry(self.name(function)).or_default();
+            *sum = sum.saturating_add(calls);
+        }
+        let mut notes = Vec::new();
+        for (name, times) in ["host", "NxP"].into_iter().zip(lanes) {
+            for (doing, time) in ["computes", "waits", "crosses"].into_iter().zip(times) {
+                if time > 0 {
+                    let text = Value::Text(format!("{time} ps"));
+                    notes.push(self.writer.annotation(&format!("{name} {doing}"), text));
+                }
+            }
+        }
+        for (function, calls) in functions {
+            let calls = Value::Number(calls);
+            notes.push(
+                self.writer
+                    .annotation(&format!("calls of {function}"), calls),
+            );
+        }
+        let event = TrackEvent {
+            name_iid: name,
+            debug_annotations: notes,
+            ..TrackEvent::default()
+        };
+        // Of several with rows of one interval the first has its times.
+        let is_first = lanes.iter().flatten().any(|&time| time > 0);
+        let begin = if is_first { span.begin } else { span.end };
+        self.writer.begin(self.host, begin, event)?;
+        self.writer.end(self.host, span.end)
+    }
+
     /// A state of a hart. On a card it has the thread whose code the hart executes.
-    fn state(&mut self, hart: &Thread<'_>, span: Span, id: u32) -> io::Result<()> {
+    fn state(&mut self, span: Span, id: u32, thread: Option<u32>) -> io::Result<()> {
         let name = self.name(id);
         let is_idle = self.process.name(id).is_some_and(|name| name.text == IDLE);
-        let owner = self.owners.at(hart, span.begin).filter(|_| !is_idle);
-        let owner = owner.and_then(|at| self.process.threads.get(at));
+        let mut threads = self.process.threads.iter();
+        let owner = threads.find(|of| !is_idle && Some(of.id) == thread);
         let owner = owner.map(|owner| Value::Text(timeline::name_of(owner)));
         let owner = owner.map(|owner| self.writer.annotation("thread", owner));
         let event = TrackEvent {

@@ -22,7 +22,7 @@ impl WakeUps {
         let mut wakes: HashMap<u32, Vec<(u64, u32)>> = HashMap::new();
         for thread in &process.threads {
             timeline::walk(thread, |step| {
-                if let Step::State { span, id } = step
+                if let Step::State { span, id, .. } = step
                     && let Some(name) = process.name(id)
                     && let Some(by) = waker(&name.text)
                 {

@@ -22,7 +22,7 @@ pub struct Writer<'o> {
     demangle: Demangle,
     begun: bool,
     event_names: HashMap<String, u64>,
-    annotation_names: HashMap<&'static str, u64>,
+    annotation_names: HashMap<String, u64>,
     locations: HashMap<Name, u64>,
     /// Interned and not yet written.
     new: InternedData,
@@ -123,9 +123,10 @@ impl<'o> Writer<'o> {
         Some(iid)
     }
 
-    pub fn annotation(&mut self, name: &'static str, value: Value) -> DebugAnnotation {
+    pub fn annotation(&mut self, name: &str, value: Value) -> DebugAnnotation {
         let next = self.annotation_names.len() as u64 + 1;
-        let iid = *self.annotation_names.entry(name).or_insert_with(|| {
+        let iid = self.annotation_names.get(name).copied().unwrap_or_else(|| {
+            self.annotation_names.insert(name.into(), next);
             self.new.debug_annotation_names.push(InternedName {
                 iid: Some(next),
                 name: Some(name.into()),

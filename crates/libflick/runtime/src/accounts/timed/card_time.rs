@@ -40,7 +40,9 @@ pub fn goes_on_at(time: u64, waited: u64, way: Way, hart: Option<u32>) {
 /// The calling thread's code executes on a hart of this name from now on: that of the gate's function.
 pub fn begins_on(hart: u32, name: &[u8], gate: usize) {
     if trace::enabled() {
-        hart_lanes::begins(hart, name, now(), gate);
+        let thread =
+            state::if_any().and_then(|state| state.tracer.as_ref().map(|tracer| tracer.thread));
+        hart_lanes::begins(hart, name, now(), gate, thread);
     }
 }
 

@@ -57,7 +57,7 @@ pub fn init(name: &str) {
         return;
     }
     if let Some(path) = &config::get().trace {
-        tracer::init(path);
+        tracer::init(path, config::get().trace_size);
         // SAFETY: a plain function that lives as long as the process.
         unsafe { libc::atexit(finish) };
     }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use flick_abi::layout::Gate;
 use flick_events::timed::Timed;
-use flick_events::trace::{How, Side};
+use flick_events::trace::{How, Parts as TraceParts, Side, What};
 use flick_timing::platform::{PARTS, Parts};
 use flick_timing::{Sampler, Spent};
 
@@ -46,7 +46,14 @@ pub fn enter_nxp(
     let (named, count) = parts(cost);
     let depth = (2 * depth).saturating_sub(2) as u32;
     let time = picoseconds(now);
-    tracer.put(|encoder| encoder.enter(time, Side::Nxp, ids, depth, &named[..count]));
+    let what = What::Enter {
+        side: Side::Nxp,
+        function: ids.0,
+        site: ids.1,
+        depth,
+        parts: TraceParts::new(&named[..count]),
+    };
+    tracer.put(time, what);
     tracer.calls.push(CALLER | back as u64, 0);
     // SAFETY: the record of the gate that was called.
     let image = unsafe { (*(gate as *const Gate)).image };
@@ -58,11 +65,18 @@ pub fn enter_host(state: &mut State, now: u128, target: u64, depth: usize, cost:
     let Some(tracer) = &mut state.tracer else {
         return;
     };
-    let ids = (number(Thing::Host(target)), 0);
+    let function = number(Thing::Host(target));
     let (named, count) = parts(cost);
     let depth = (2 * depth).saturating_sub(1) as u32;
     let time = picoseconds(now);
-    tracer.put(|encoder| encoder.enter(time, Side::Host, ids, depth, &named[..count]));
+    let what = What::Enter {
+        side: Side::Host,
+        function,
+        site: 0,
+        depth,
+        parts: TraceParts::new(&named[..count]),
+    };
+    tracer.put(time, what);
 }
 
 /// The thread goes back: to the host from activation `depth`, or to the NxP there.
@@ -74,7 +88,8 @@ pub fn leave(state: &mut State, now: u128, to: Side, how: How, depth: usize, cos
     let back = if to == Side::Host { 2 } else { 1 };
     let depth = (2 * depth).saturating_sub(back) as u32;
     let time = picoseconds(now);
-    tracer.put(|encoder| encoder.leave(time, how, depth, &named[..count]));
+    let parts = TraceParts::new(&named[..count]);
+    tracer.put(time, What::Leave { how, depth, parts });
 }
 
 pub fn wait(state: &mut State, now: u128, duration: u64, core: usize) {
@@ -83,7 +98,8 @@ pub fn wait(state: &mut State, now: u128, duration: u64, core: usize) {
     };
     if duration > 0 {
         let time = picoseconds(now);
-        tracer.put(|encoder| encoder.wait(time, duration / 1000, core as u32));
+        let (duration, core) = (duration / 1000, core as u32);
+        tracer.put(time, What::Wait { duration, core });
     }
 }
 
@@ -94,10 +110,12 @@ pub fn way(state: &mut State, now: u128, (way, waited): (u128, u128), hart: Opti
         return;
     };
     let time = picoseconds(now);
-    tracer.put(|encoder| encoder.way(time, picoseconds(way), hart));
+    let duration = picoseconds(way);
+    tracer.put(time, What::Way { duration, hart });
     if let Some(hart) = hart.filter(|_| waited > 0) {
         let time = picoseconds(now + way);
-        tracer.put(|encoder| encoder.wait(time, picoseconds(waited), hart));
+        let (duration, core) = (picoseconds(waited), hart);
+        tracer.put(time, What::Wait { duration, core });
     }
 }
 
@@ -258,7 +276,7 @@ pub fn sample_host(state: &mut State, above: usize) {
 pub fn begins(state: &mut State) {
     let now = state.now();
     if let Some(tracer) = &mut state.tracer {
-        tracer.encoder.restart(std::process::id(), tracer.thread);
+        tracer.recorder.restart(std::process::id(), tracer.thread);
         tracer.start(now);
     }
 }

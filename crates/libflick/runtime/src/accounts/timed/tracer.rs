@@ -3,14 +3,16 @@ use std::ffi::OsStr;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use flick_events::timed::Timed;
-use flick_events::trace::{self, Encoder, Side};
+use flick_events::trace::{self, Detail, Event, Ids, Interval, MIN_BUFFER, Recorder, Side, What};
 use flick_timing::Calls;
 
 use super::setting::{self, picoseconds};
 use super::things;
+use crate::locks::bounded::{self, held};
 use crate::os::errno::{last_errno, set_errno};
 use crate::os::{fatal, process_facts};
 
@@ -21,8 +23,22 @@ pub fn enabled() -> bool {
     FILE.load(Relaxed) >= 0
 }
 
-/// Opens the trace. Call once, before threads have states.
-pub fn init(path: &OsStr) {
+/// Bytes that the file may have, of all processes.
+static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
+/// The [`Detail`] that there is room for.
+static DETAIL: AtomicU8 = AtomicU8::new(Detail::Events as u8);
+/// What threads have done that have ended without a block of their own.
+static REST: Mutex<Option<Interval>> = Mutex::new(None);
+
+/// What there is room for.
+pub fn detail() -> Detail {
+    Detail::numbered(DETAIL.load(Relaxed))
+}
+
+/// Opens the trace. Call once, before threads have states. The file may have `most` bytes.
+pub fn init(path: &OsStr, most: Option<u64>) {
+    // An eighth is for what each process writes at its end: names and the prediction.
+    MOST.store(most.map_or(u64::MAX, |most| most - most / 8), Relaxed);
     let mut name = path.as_bytes().to_vec();
     name.push(0);
     let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
@@ -80,7 +96,52 @@ pub(super) fn write(block: &[u8]) {
         let remedy = "make room, or name a file elsewhere (flick record -o, FLICK_TRACE)";
         fatal::cannot_write("the trace", errno, remedy);
     }
+    look_for_room(file);
     set_errno(before);
+}
+
+/// Chooses the detail by the size of the file, to which other processes append, too.
+fn look_for_room(file: RawFd) {
+    let most = MOST.load(Relaxed);
+    if most == u64::MAX {
+        return;
+    }
+    // SAFETY: all zeroes is a valid `stat`, which the call fills.
+    let size = unsafe {
+        let mut about: libc::stat = std::mem::zeroed();
+        if libc::fstat(file, &raw mut about) != 0 {
+            return;
+        }
+        about.st_size
+    };
+    let detail = Detail::of(u64::try_from(size).unwrap_or(0), most);
+    // It never becomes finer: a thread has sums to its end.
+    DETAIL.fetch_max(detail as u8, Relaxed);
+}
+
+/// As many threads as have ended without a block.
+static MERGED: AtomicU32 = AtomicU32::new(0);
+
+/// A signal handler that interrupts this is left out.
+fn merge(more: Interval) {
+    MERGED.fetch_add(1, Relaxed);
+    if let Some(mut rest) = bounded::lock(&REST) {
+        rest.get_or_insert_default().merge(more);
+    }
+}
+
+static THREADS: AtomicU32 = AtomicU32::new(1);
+
+fn write_rest() {
+    let Some(mut rest) = held(&REST).take() else {
+        return;
+    };
+    let mut buffer = vec![0; MIN_BUFFER];
+    let thread = THREADS.fetch_add(1, Relaxed);
+    let mut recorder = Recorder::new(&mut buffer, std::process::id(), thread);
+    let count = MERGED.load(Relaxed);
+    let name = format!("{count} threads in one sum");
+    recorder.put_all(name.as_bytes(), &mut rest, write);
 }
 
 /// Samples of one thread after which they become half as frequent.
@@ -91,7 +152,7 @@ const BUFFER: usize = 64 << 10;
 
 /// A thread's part of the trace.
 pub struct Tracer {
-    pub encoder: Encoder<'static>,
+    pub recorder: Recorder<'static>,
     /// Its number in the trace.
     pub thread: u32,
     /// The NxP functions that the thread is in, and the host functions that have called them.
@@ -114,11 +175,10 @@ impl Tracer {
         if !enabled() || setting::is_profiled() {
             return None;
         }
-        static THREADS: AtomicU32 = AtomicU32::new(1);
         let buffer = Box::leak(vec![0; BUFFER].into_boxed_slice());
         let thread = THREADS.fetch_add(1, Relaxed);
         let mut tracer = Self {
-            encoder: Encoder::new(buffer, std::process::id(), thread),
+            recorder: Recorder::new(buffer, std::process::id(), thread),
             thread,
             calls: Calls::default(),
             period: PERIOD,
@@ -138,42 +198,52 @@ impl Tracer {
         } else {
             format!("thread {}", self.thread)
         };
-        self.put(|encoder| encoder.thread_start(picoseconds(now), name.as_bytes()));
+        let name = name.as_bytes();
+        self.put(picoseconds(now), What::ThreadStart { name });
     }
 
-    pub fn put(&mut self, event: impl Fn(&mut Encoder<'static>) -> bool) {
+    pub fn put(&mut self, time: u64, what: What<'_>) {
         if !std::mem::replace(&mut self.busy, true) {
-            self.encoder.with(write, event);
+            self.recorder.put(detail(), write, Event { time, what });
             self.busy = false;
         }
     }
 
     pub fn sample(&mut self, now: u128, side: Side, weight: u64, staying: u64, stack: &[u32]) {
-        let time = picoseconds(now);
-        self.put(|encoder| encoder.sample(time, side, weight, staying, stack));
+        let what = What::Sample {
+            side,
+            weight,
+            staying,
+            stack: Ids::new(stack),
+        };
+        self.put(picoseconds(now), what);
         self.samples += 1;
         if self.samples.is_multiple_of(MANY) {
             self.period *= 2;
         }
     }
 
-    pub fn flush(&mut self) {
-        if !self.busy {
-            self.encoder.flush(write);
-        }
-    }
-
     /// The thread ends at `now`.
     pub fn thread_ends(&mut self, now: u128) {
-        self.put(|encoder| encoder.thread_end(picoseconds(now)));
-        self.flush();
+        self.end(picoseconds(now), detail());
+    }
+
+    fn end(&mut self, now: u64, detail: Detail) {
+        if !std::mem::replace(&mut self.busy, true) {
+            if let Some(rest) = self.recorder.end(detail, now, write) {
+                merge(rest);
+            }
+            self.recorder.flush(write);
+            self.busy = false;
+        }
     }
 
     /// The child of a fork is another process.
     pub fn forked(&mut self) {
         begin();
         self.thread = 1;
-        self.encoder.restart(std::process::id(), 1);
+        self.recorder.restart(std::process::id(), 1);
+        *held(&REST) = None;
         self.busy = false;
     }
 
@@ -181,12 +251,18 @@ impl Tracer {
     pub fn finish(&mut self, now: u64, total: &Timed) {
         for (thing, id) in things::take() {
             let name = things::name(thing);
-            self.put(|encoder| {
-                encoder.name(id, name.text.as_bytes(), name.file.as_bytes(), name.line)
-            });
+            let (text, file, line) = (name.text.as_bytes(), name.file.as_bytes(), name.line);
+            let what = What::Name {
+                id,
+                text,
+                file,
+                line,
+            };
+            self.put(now, what);
         }
-        self.put(|encoder| encoder.thread_end(now));
-        self.flush();
+        // Whatever there is room for: a process has one such thread.
+        self.end(now, detail().min(Detail::Long));
+        write_rest();
         write(&trace::prediction_block(std::process::id(), total));
     }
 }
