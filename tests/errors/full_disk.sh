@@ -48,11 +48,16 @@ has err '[FLK0105] the statistics cannot be written'
 refuses FLK0105 'the trace could not be written to its end: flick.data: File too large' -- \
   within 64 "$flick" record ./prog 200000
 [ ! -e flick.data ] || die 'half a trace'
+[ -z "$(find . -name '.flick-*')" ] || die "left over: $(ls -A)"
 # Not even the record of the run had room, which says why there is no trace.
 refuses FLK0105 'the record of the run cannot be written' TMPDIR -- within 1 "$flick" record ./prog
 [ ! -e flick.data ] || die 'an empty trace'
 refuses FLK0105 'is no regular file' -- "$flick" record -o /dev/full ./prog
 status 0 "$flick" record ./prog 2000
+cp flick.data earlier
+# The earlier trace stays.
+refuses FLK0105 'the trace could not be written to its end' -- within 64 "$flick" record ./prog 200000
+cmp flick.data earlier
 refuses FLK0105 /dev/full -- "$flick" record --perfetto /dev/full ./prog 2000
 
 # flick report: the earlier page stays.
