@@ -63,7 +63,7 @@ pub fn run(place: &[String], as_json: bool) -> Result<ExitCode, Error> {
         ("build platform", platform()),
     ];
     if as_json {
-        print(&format!("{:#}\n", json(&groups)))?;
+        print(&flick_report::json::document("config", json(&groups)))?;
     } else {
         print(&text(&groups))?;
     }

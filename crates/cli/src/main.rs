@@ -45,6 +45,7 @@ use flick_driver::{Error, FrontEnd, Objdump, Root};
 use flick_image::output;
 use flick_names::Demangle;
 use flick_report::{advise, record_command};
+use serde_json::json;
 
 #[derive(Parser)]
 #[command(
@@ -130,6 +131,9 @@ enum Command {
         /// Jump to memory without execute permission and die of it.
         #[arg(long, hide = true)]
         probe_nx: bool,
+        /// For programs (docs/json.md)
+        #[arg(long)]
+        json: bool,
     },
     /// Show every setting and where it comes from
     Config(Config),
@@ -137,6 +141,9 @@ enum Command {
     Explain {
         /// For example FLK0103
         code: Option<String>,
+        /// For programs (docs/json.md)
+        #[arg(long)]
+        json: bool,
     },
     /// Write man pages and shell completions
     #[command(hide = true)]
@@ -241,6 +248,9 @@ struct ObjdumpArgs {
 
 #[derive(Args)]
 struct Verify {
+    /// For programs (docs/json.md)
+    #[arg(long)]
+    json: bool,
     /// Programs or libraries that `flick cc` linked
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -261,6 +271,9 @@ struct Stat {
     /// Write the report there instead of to stderr
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// For programs (docs/json.md)
+    #[arg(long, conflicts_with_all = ["verify_baseline", "repeat"])]
+    json: bool,
     #[command(flatten)]
     names: Names,
     #[command(flatten)]
@@ -418,7 +431,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             function: args.disassemble.flatten(),
             demangle: args.names.demangle(),
         })?,
-        Command::Verify(args) => return verify(&args.files),
+        Command::Verify(args) => return verify(&args.files, args.json),
         Command::Card { what } => return what.run(),
         Command::Machine { what } => return machine_command::run(what),
         Command::Platform { what } => platform_command::run(what)?,
@@ -430,6 +443,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             let options = flick_report::stat::Options {
                 demangle: stat.names.demangle(),
                 output: stat.output,
+                json: stat.json,
                 platform: stat.platform,
                 verify_baseline: stat.verify_baseline,
                 real_time: stat.real_time,
@@ -466,8 +480,8 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Run(run) => return Err(run.refuse()),
         Command::Bench { what } => flick_bench::run(&what)?,
         Command::Torture(options) => return torture::run(&options),
-        Command::Doctor { probe_nx: true } => return Ok(doctor::probe_nx()),
-        Command::Doctor { probe_nx: false } => return doctor::run(),
+        Command::Doctor { probe_nx: true, .. } => return Ok(doctor::probe_nx()),
+        Command::Doctor { json, .. } => return doctor::run(json),
         Command::Config(config) => return config_command::run(&config.place, config.json),
         Command::Generate { dir } => {
             man_pages::write(Flick::command(), &dir).map_err(|error| {
@@ -484,16 +498,26 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             on.choose()?;
             return Err(gdb(&args));
         }
-        Command::Explain { code } => print(&explain_code::explain(code.as_deref())?)?,
+        Command::Explain { code, json } => print(&explain_code::explain(code.as_deref(), json)?)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line on standard output for each file that is right, and messages for the others.
-fn verify(files: &[PathBuf]) -> Result<ExitCode, Error> {
+/// A line on standard output for each file that is right, and messages for the others; or both for
+/// programs.
+fn verify(files: &[PathBuf], as_json: bool) -> Result<ExitCode, Error> {
     let mut code = ExitCode::SUCCESS;
+    let mut results = Vec::new();
     for file in files {
         let wrong = match flick_driver::verify(file) {
+            Ok(verified) if verified.differences.is_empty() && as_json => {
+                results.push(json!({
+                    "file": file.display().to_string(),
+                    "summary": verified.summary,
+                    "errors": [],
+                }));
+                continue;
+            }
             Ok(verified) if verified.differences.is_empty() => {
                 print(&format!("{}: {}\n", file.display(), verified.summary))?;
                 continue;
@@ -501,10 +525,33 @@ fn verify(files: &[PathBuf]) -> Result<ExitCode, Error> {
             Ok(verified) => verified.differences,
             Err(error) => vec![error],
         };
-        wrong.into_iter().for_each(output::message);
+        if as_json {
+            let errors: Vec<_> = wrong.iter().map(json_of_error).collect();
+            let file = file.display().to_string();
+            results.push(json!({ "file": file, "summary": null, "errors": errors }));
+        } else {
+            wrong.into_iter().for_each(output::message);
+        }
         code = ExitCode::FAILURE;
     }
+    if as_json {
+        print(&flick_report::json::document(
+            "verify",
+            json!({ "files": results }),
+        ))?;
+    }
     Ok(code)
+}
+
+/// An error for programs.
+fn json_of_error(error: &Error) -> serde_json::Value {
+    json!({
+        "code": error.code.text(),
+        "what": error.what,
+        "place": error.place,
+        "why": error.why,
+        "help": error.help,
+    })
 }
 
 /// Before the program starts: what is wrong with it is not the program's.

@@ -10,9 +10,11 @@
 //!    `record_command.rs` keeps the trace, `page/` makes the page of `flick report`, `perfetto/`
 //!    makes a trace for Perfetto, and `advise/` proposes a placement.
 //!
+//! `json.rs` has the results for programs.
 //! `machine_drawing/` draws machine files, for `flick machine show`.
 #![warn(missing_docs)]
 pub mod advise;
+pub mod json;
 pub mod machine_drawing;
 pub mod page;
 pub mod perfetto;

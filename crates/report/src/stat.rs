@@ -15,7 +15,7 @@ use flick_names::Demangle;
 use crate::counter::Counter;
 use crate::reasons::{self, Reasons};
 use crate::run_program::{self, file_error};
-use crate::{again, baseline, named_platform, source_lines, spread};
+use crate::{again, baseline, json, named_platform, source_lines, spread};
 
 /// Elapsed, user and system time of the program and of the children it waited for.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,8 @@ pub struct Options {
     pub verify_baseline: bool,
     /// Clocks and sleeping are the machine's.
     pub real_time: bool,
+    /// For programs instead of people (`docs/json.md`).
+    pub json: bool,
     /// So many runs in all, to say how far their times lie apart.
     pub repeat: Option<u32>,
 }
@@ -117,19 +119,20 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         (Some(first), None) => spread::hint(first),
         (None, _) => None,
     };
-    let mut text = report(
-        &records,
-        &Run {
-            program: Path::new(program),
-            pid: child.id(),
-            times,
-            status,
-            host_instructions,
-            demangle: options.demangle,
-            below_times,
-        },
-    );
-    if first.is_none() && options.repeat.is_some() {
+    let run = Run {
+        program: Path::new(program),
+        pid: child.id(),
+        times,
+        status,
+        host_instructions,
+        demangle: options.demangle,
+        below_times,
+    };
+    let mut text = match options.json {
+        true => json_report(&records, &run)?,
+        false => report(&records, &run),
+    };
+    if first.is_none() && options.repeat.is_some() && !options.json {
         text += " Spread: the run has left no prediction.\n\n";
     }
     if options.verify_baseline {
@@ -156,6 +159,38 @@ fn other_version(version: &str) -> Error {
         format!("the program's runtime writes format {version}, this flick reads {own}"),
         "use the flick that belongs to the program's libflick",
     )
+}
+
+/// The same for programs: the processes in the order in which they ended. Names are the linker's.
+/// FLK0105, FLK0303 where there is a record that cannot be read.
+fn json_report(records: &str, run: &Run<'_>) -> Result<String, Error> {
+    let mut summaries = flick_events::parse(records).map_err(|error| match error {
+        ParseError::Version(_, version) => other_version(&version),
+        error => Error::new(
+            Code::FileAccess,
+            "a file cannot be read or written",
+            "the record of the run",
+            error.to_string(),
+            "run the program again",
+        ),
+    })?;
+    if let Some(own) = summaries.iter_mut().rfind(|of| of.pid == run.pid) {
+        // Ours cover the program to its very end, and the children it waited for.
+        own.elapsed = nanoseconds(run.times.elapsed);
+        own.user = nanoseconds(run.times.user);
+        own.system = nanoseconds(run.times.system);
+    }
+    for timed in summaries.iter_mut().filter_map(|of| of.timed.as_mut()) {
+        source_lines::name(timed, Demangle::No, |_| true);
+    }
+    let processes: Vec<_> = summaries.iter().map(json::process).collect();
+    let keys = serde_json::json!({
+        "processes": processes,
+        "exit_status": run.status.code(),
+        "signal": run.status.signal(),
+        "elapsed_ns": nanoseconds(run.times.elapsed),
+    });
+    Ok(json::document("stat", keys))
 }
 
 /// The report: a summary of each child process that left a record, then of the program itself.

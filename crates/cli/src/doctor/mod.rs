@@ -5,6 +5,7 @@ mod trial_program;
 use std::process::ExitCode;
 
 use flick_driver::Error;
+use serde_json::json;
 
 use crate::print;
 
@@ -21,8 +22,9 @@ pub enum Finding {
 }
 
 /// Prints a line for every check. Exit status 1 if Flick is of no use here. FLK0105.
-pub fn run() -> Result<ExitCode, Error> {
+pub fn run(as_json: bool) -> Result<ExitCode, Error> {
     let mut missing = 0;
+    let mut checks = Vec::new();
     let mut show = |name: &str, finding: Finding| -> Result<(), Error> {
         let (mark, text, remedy) = match finding {
             Finding::Ok(text) => ("ok", text, None),
@@ -32,6 +34,11 @@ pub fn run() -> Result<ExitCode, Error> {
                 ("MISSING", text, Some(remedy))
             }
         };
+        if as_json {
+            let result = mark.to_ascii_lowercase();
+            checks.push(json!({ "name": name, "result": result, "text": text, "help": remedy }));
+            return Ok(());
+        }
         let mut lines = format!("{mark:<8} {name:<24} {text}\n");
         for line in remedy.iter().flat_map(|remedy| remedy.lines()) {
             lines += &format!("{:<8} {:<24} -> {line}\n", "", "");
@@ -62,13 +69,21 @@ pub fn run() -> Result<ExitCode, Error> {
         for (name, finding) in trial_program::all() {
             show(name, finding)?;
         }
-    } else {
+    } else if !as_json {
         print(&format!(
             "{:<8} {:<24} not tried: something above is missing\n",
             "-", "compile and run"
         ))?;
     }
 
+    if as_json {
+        let keys = json!({ "checks": checks, "works": missing == 0 });
+        print(&flick_report::json::document("doctor", keys))?;
+        return Ok(match missing {
+            0 => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        });
+    }
     if missing == 0 {
         print("\nThis machine can build and run Flick programs.\n")?;
         Ok(ExitCode::SUCCESS)
