@@ -1,6 +1,7 @@
 #include "HostTime.h"
 #include "HostCount.h"
 #include "HostHalf.h"
+#include "Sources.h"
 #include "TimedCalls.h"
 #include "flick_abi.h"
 
@@ -44,7 +45,20 @@ struct Access {
   bool Write;
   /// How many the NxP makes of it, which has no vectors.
   uint64_t Parts = 1;
+  /// Of a load: its place; and the places that the address comes from, as the runtime wants them.
+  unsigned Own = 0;
+  Value *From = nullptr;
+  /// To a local variable of the function.
+  bool Local = false;
+  /// From the pointer by which `Timing::Pending` has it.
+  int64_t Offset = 0;
 };
+
+/// Bytes of the lines that the runtime has a table of.
+constexpr uint64_t Line = 64;
+
+/// A local variable of so many bytes may not stay in the nearest cache.
+constexpr uint64_t LargeLocal = 4096;
 
 /// What a unit's functions share.
 class Unit {
@@ -58,6 +72,11 @@ public:
     // The map, and what masks its index.
     Map =
         cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_MAP, StructType::get(Pointer, Long)));
+    // An older libflick has none, and no platform that would need it.
+    Lines = cast<GlobalVariable>(
+        M.getOrInsertGlobal(FLICK_TIMED_LINES, ArrayType::get(Long, FLICK_TIMED_LINE_COUNT)));
+    Lines->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
+    Lines->setLinkage(GlobalValue::ExternalWeakLinkage);
     // Its length is known when all functions are done.
     Costs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
     Unlikely = MDBuilder(Context).createBranchWeights(1, 1 << 20);
@@ -67,7 +86,7 @@ public:
     Full = cold(FLICK_TIMED_FULL, {Long});
     Atomic = cold(FLICK_ORDER_ATOMIC, {});
     cast<Function>(Atomic.getCallee())->setLinkage(GlobalValue::ExternalWeakLinkage);
-    RecordAccess = cold(FLICK_TIMED_ACCESS, {Pointer, Long});
+    RecordAccess = cold(FLICK_TIMED_ACCESS, {Pointer, Long, Long});
     Memory =
         M.getOrInsertFunction(FLICK_TIMED_MEMORY, Type::getVoidTy(Context), Pointer, Pointer, Long);
     Library = M.getOrInsertFunction(FLICK_TIMED_LIBRARY, Type::getVoidTy(Context), Pointer, Long,
@@ -82,12 +101,13 @@ public:
   /// Time on the host, and what the same would take on the NxP: added in one instruction.
   FixedVectorType *Pair;
   PointerType *Pointer;
-  GlobalVariable *Clock, *Map, *Costs, *Level;
+  GlobalVariable *Clock, *Map, *Lines, *Costs, *Level;
   MDNode *Unlikely;
   FunctionCallee Full, RecordAccess, Memory, Library, Atomic;
 
   /// Where the price of a block is, from now on.
-  Value *costOf(const BlockCounts &Counts, const std::optional<NxpCounts> &OnNxp) {
+  Value *costOf(const BlockCounts &Counts, const std::optional<NxpCounts> &OnNxp, unsigned Chain) {
+    Chains.push_back(uint16_t(std::min(Chain, unsigned(UINT16_MAX))));
     Blocks.push_back(ConstantDataArray::get(Context, Counts));
     NxpBlocks.push_back(nxpBlock(OnNxp));
     return ConstantExpr::getInBoundsGetElementPtr(Pair, Costs,
@@ -132,7 +152,7 @@ public:
     Type *Int = Type::getInt32Ty(Context);
     Constant *Value = ConstantStruct::getAnon(
         {ConstantInt::get(Int, FLICK_TIMED_VERSION), ConstantInt::get(Int, Blocks.size()), Classes,
-         All, Known, ConstantInt::get(Long, Functions.size()), nxpBlocks()});
+         All, Known, ConstantInt::get(Long, Functions.size()), nxpBlocks(), chains()});
     auto *Record = new GlobalVariable(M, Value->getType(), true, GlobalValue::PrivateLinkage, Value,
                                       "flick.timed");
     Function *F = Function::Create(FunctionType::get(Type::getVoidTy(Context), false),
@@ -147,6 +167,7 @@ public:
 
 private:
   SmallVector<Constant *> Blocks, NxpBlocks, Functions;
+  SmallVector<uint16_t> Chains;
   StringMap<GlobalVariable *> Callees, Texts;
 
   /// A row of the table below: whether anything is known, and in what unit the counts are.
@@ -163,6 +184,12 @@ private:
     auto *Table = ArrayType::get(NxpBlocks[0]->getType(), NxpBlocks.size());
     return new GlobalVariable(M, Table, true, GlobalValue::PrivateLinkage,
                               ConstantArray::get(Table, NxpBlocks), "flick.nxp.blocks");
+  }
+
+  Constant *chains() {
+    Constant *Table = ConstantDataArray::get(Context, Chains);
+    return new GlobalVariable(M, Table->getType(), true, GlobalValue::PrivateLinkage, Table,
+                              "flick.chains");
   }
 
   /// A C string; null for none.
@@ -197,7 +224,7 @@ private:
 class Timing {
 public:
   Timing(Unit &U, Function &F, const TargetTransformInfo &Costs, const UnitCode &Code)
-      : U(U), F(F), Layout(F.getParent()->getDataLayout()), Costs(Costs), Code(Code) {}
+      : U(U), F(F), Layout(F.getParent()->getDataLayout()), Costs(Costs), Code(Code), From(F) {}
 
   void run() {
     SmallVector<BasicBlock *> Blocks;
@@ -214,7 +241,7 @@ public:
     dropProbes(F);
     SmallVector<Value *> Prices;
     for (auto [Block, Counts] : zip(Blocks, OnNxp))
-      Prices.push_back(U.costOf(countBlock(*Block, Costs), Counts));
+      Prices.push_back(U.costOf(countBlock(*Block, Costs), Counts, From.chains(*Block)));
     IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
     Spent = Entry.CreateAlloca(U.Pair, nullptr, "flick.spent");
     Entry.CreateStore(ConstantAggregateZero::get(U.Pair), Spent);
@@ -232,13 +259,18 @@ private:
   const DataLayout &Layout;
   const TargetTransformInfo &Costs;
   const UnitCode &Code;
+  Sources From;
   AllocaInst *Spent = nullptr;
   LoadInst *MapLoad = nullptr, *MaskLoad = nullptr;
+  Value *Lines = nullptr;
   /// By the pointer that they differ from by a constant.
   MapVector<Value *, SmallVector<Access>> Pending;
-  /// Of objects that are never NxP-local: only profiles want to know.
+  /// Of objects that are never NxP-local: wanted in profiles, and for models of the host's own
+  /// memory.
   SmallVector<Access> OnHost;
   Value *Profiled = nullptr;
+  /// By the choice of an address: that of its places.
+  DenseMap<PHINode *, Value *> Chosen;
   /// Its stack pointer moves while it runs.
   bool Grows = false;
 
@@ -386,48 +418,85 @@ private:
   /// Keeps an access for `record`.
   void note(Instruction &I) {
     if (auto *Load = dyn_cast<LoadInst>(&I))
-      note(Load->getPointerOperand(), Load->getType(), false);
+      note(I, Load->getPointerOperand(), Load->getType(), false);
     else if (auto *Store = dyn_cast<StoreInst>(&I))
-      note(Store->getPointerOperand(), Store->getValueOperand()->getType(), true);
+      note(I, Store->getPointerOperand(), Store->getValueOperand()->getType(), true);
     else if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I))
-      note(Rmw->getPointerOperand(), Rmw->getType(), false);
+      note(I, Rmw->getPointerOperand(), Rmw->getType(), false);
     else if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
-      note(Swap->getPointerOperand(), Swap->getNewValOperand()->getType(), false);
+      note(I, Swap->getPointerOperand(), Swap->getNewValOperand()->getType(), false);
     else if (auto *Copy = dyn_cast<MemIntrinsic>(&I))
       note(*Copy);
     else if (auto *Known = dyn_cast<IntrinsicInst>(&I)) {
       if (Known->getIntrinsicID() == Intrinsic::masked_load)
-        note(Known->getArgOperand(0), Known->getType(), false);
+        note(I, Known->getArgOperand(0), Known->getType(), false);
       else if (Known->getIntrinsicID() == Intrinsic::masked_store)
-        note(Known->getArgOperand(1), Known->getArgOperand(0)->getType(), true);
+        note(I, Known->getArgOperand(1), Known->getArgOperand(0)->getType(), true);
     }
   }
 
-  void note(Value *Pointer, Type *T, bool Write) {
+  void note(Instruction &I, Value *Pointer, Type *T, bool Write) {
     TypeSize Size = Layout.getTypeStoreSize(T);
     if (Size.isScalable())
       return;
     auto *Vector = dyn_cast<FixedVectorType>(T);
-    note(Pointer, Size.getFixedValue(), Write, Vector ? Vector->getNumElements() : 1);
+    uint64_t Parts = Vector ? Vector->getNumElements() : 1;
+    note({Pointer, Size.getFixedValue(), Write, Parts, Write ? 0 : From.place(&I)});
   }
 
-  void note(Value *Pointer, uint64_t Bytes, bool Write, uint64_t Parts) {
-    if (Pointer->getType()->getPointerAddressSpace() != 0 || Bytes == 0)
+  Constant *constant(const Sources::Given &From) const {
+    return ConstantInt::get(U.Long, uint64_t(From.Places[1]) << (FLICK_TIMED_FROM_SHIFT + 6) |
+                                        uint64_t(From.Places[0]) << FLICK_TIMED_FROM_SHIFT |
+                                        uint64_t(From.Either) << FLICK_TIMED_EITHER_SHIFT);
+  }
+
+  /// The places that an address comes from. Where it is another one on each way to the block, so
+  /// are the places.
+  Value *given(Value *Address) {
+    auto *Choice = dyn_cast<PHINode>(Address->stripInBoundsConstantOffsets());
+    if (!Choice)
+      return constant(From.of(Address));
+    Value *&Known = Chosen[Choice];
+    if (Known)
+      return Known;
+    SmallVector<Constant *> Ways;
+    for (Value *Way : Choice->incoming_values())
+      Ways.push_back(constant(From.of(Way)));
+    if (all_equal(Ways))
+      return Known = Ways[0];
+    auto *Places = PHINode::Create(U.Long, Ways.size(), "flick.places", Choice->getIterator());
+    for (auto [Way, Block] : zip(Ways, Choice->blocks()))
+      Places->addIncoming(Way, Block);
+    return Known = Places;
+  }
+
+  void note(Access A) {
+    if (A.Pointer->getType()->getPointerAddressSpace() != 0 || A.Bytes == 0)
       return;
-    const Value *Object = getUnderlyingObject(Pointer);
-    if (isa<AllocaInst, Function, BlockAddress, ConstantPointerNull>(Object))
+    const Value *Object = getUnderlyingObject(A.Pointer);
+    A.Parts = std::min<uint64_t>(A.Parts, FLICK_TIMED_MOST_PARTS);
+    A.From = given(A.Pointer);
+    if (auto *Variable = dyn_cast<AllocaInst>(Object)) {
+      A.Local = true;
+      std::optional<TypeSize> Size = Variable->getAllocationSize(Layout);
+      if (Size && !Size->isScalable() && Size->getFixedValue() >= LargeLocal)
+        OnHost.push_back(A);
+      return;
+    }
+    if (isa<Function, BlockAddress, ConstantPointerNull>(Object))
       return;
     if (auto *V = dyn_cast<GlobalVariable>(Object)) {
       if (V->isConstant() || V->isThreadLocal())
         return;
       if (!V->isDeclaration() && !isDataSection(V->getSection())) {
-        OnHost.push_back({Pointer, Bytes, Write, Parts});
+        OnHost.push_back(A);
         return;
       }
     }
-    APInt Offset(Layout.getIndexTypeSizeInBits(Pointer->getType()), 0);
-    Value *Base = Pointer->stripAndAccumulateConstantOffsets(Layout, Offset, true);
-    Pending[Base].push_back({Pointer, Bytes, Write, Parts});
+    APInt Offset(Layout.getIndexTypeSizeInBits(A.Pointer->getType()), 0);
+    Value *Base = A.Pointer->stripAndAccumulateConstantOffsets(Layout, Offset, true);
+    A.Offset = Offset.getSExtValue();
+    Pending[Base].push_back(A);
   }
 
   void note(MemIntrinsic &Copy) {
@@ -436,8 +505,8 @@ private:
     if (Length && Length->getZExtValue() <= SmallCopy) {
       uint64_t Bytes = Length->getZExtValue(), Words = divideCeil(Bytes, 8);
       if (From)
-        note(From->getRawSource(), Bytes, false, Words);
-      note(Copy.getRawDest(), Bytes, true, Words);
+        note({From->getRawSource(), Bytes, false, Words});
+      note({Copy.getRawDest(), Bytes, true, Words});
       return;
     }
     if (Copy.getDestAddressSpace() != 0 || (From && From->getSourceAddressSpace() != 0))
@@ -460,8 +529,7 @@ private:
           B.CreateLoad(B.getInt8Ty(), B.CreateGEP(B.getInt8Ty(), MapLoad, Granule), "flick.mark");
       Instruction *Then =
           SplitBlockAndInsertIfThen(B.CreateICmpNE(Mark, B.getInt8(0)), &Before, false, U.Unlikely);
-      for (const Access &A : Accesses)
-        record(*Then, A);
+      record(*Then, Accesses);
     }
     Pending.clear();
     if (OnHost.empty())
@@ -473,10 +541,56 @@ private:
     OnHost.clear();
   }
 
+  /// Accesses that differ by constants.
+  void record(Instruction &Before, ArrayRef<Access> Accesses) {
+    auto End = [](const Access &A) { return A.Offset + int64_t(A.Bytes); };
+    auto Less = [](const Access &A, const Access &B) { return A.Offset < B.Offset; };
+    auto [First, Last] = std::minmax_element(Accesses.begin(), Accesses.end(), Less);
+    int64_t Until = First->Offset;
+    for (const Access &A : Accesses)
+      Until = std::max(Until, End(A));
+    // If the first and the last one are in lines that cost nothing, so are those in between.
+    if (uint64_t(Until - First->Offset) <= Line) {
+      Instruction *Then = unlessKnown(Before, {First->Pointer, Last->Pointer});
+      for (const Access &A : Accesses)
+        call(*Then, A);
+      return;
+    }
+    for (const Access &A : Accesses)
+      record(Before, A);
+  }
+
   void record(Instruction &Before, const Access &A) {
-    Value *What =
-        ConstantInt::get(U.Long, A.Parts << FLICK_TIMED_PARTS_SHIFT | A.Bytes << 1 | A.Write);
-    cold(Before, U.RecordAccess, {A.Pointer, What});
+    Value *Last = A.Pointer;
+    if (A.Bytes > Line) {
+      IRBuilder<> B(&Before);
+      Last = B.CreateConstGEP1_64(B.getInt8Ty(), A.Pointer, A.Bytes - 1);
+    }
+    call(*unlessKnown(Before, {A.Pointer, Last}), A);
+  }
+
+  /// Where code is that runs unless both addresses are in lines that cost nothing.
+  Instruction *unlessKnown(Instruction &Before, std::array<Value *, 2> Addresses) {
+    IRBuilder<> B(&Before);
+    auto Differs = [&](Value *Pointer) {
+      Value *Address = B.CreatePtrToInt(Pointer, U.Long);
+      Value *Number = B.CreateAnd(B.CreateLShr(Address, Log2_64(Line)), FLICK_TIMED_LINE_COUNT - 1);
+      Value *Known = B.CreateLoad(U.Long, B.CreateGEP(U.Long, Lines, Number), "flick.line");
+      return B.CreateICmpNE(Known, B.CreateAnd(Address, -Line));
+    };
+    Value *Missing = Differs(Addresses[0]);
+    if (Addresses[1] != Addresses[0])
+      Missing = B.CreateOr(Missing, Differs(Addresses[1]));
+    return SplitBlockAndInsertIfThen(Missing, &Before, false, U.Unlikely);
+  }
+
+  void call(Instruction &Before, const Access &A) {
+    uint64_t What = 1ULL << 63 | uint64_t(A.Local) << 62 |
+                    uint64_t(A.Own) << FLICK_TIMED_OWN_SHIFT | A.Parts << FLICK_TIMED_PARTS_SHIFT |
+                    A.Bytes << 1 | A.Write;
+    IRBuilder<> B(&Before);
+    Value *Host = B.CreateExtractElement(B.CreateLoad(U.Pair, Spent), uint64_t(0));
+    cold(Before, U.RecordAccess, {A.Pointer, B.CreateOr(A.From, What), Host});
   }
 
   /// Map and mask, once for the function: they change before its unit is registered, and never
@@ -494,6 +608,7 @@ private:
     LoadInst *First = B.CreateLoad(B.getInt8Ty(), MapLoad, "flick.profiled");
     First->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(U.Context, {}));
     Profiled = B.CreateICmpNE(First, B.getInt8(0));
+    Lines = B.CreateThreadLocalAddress(U.Lines);
   }
 
   /// The frames of main and all that it calls are where they are, whatever the size of the

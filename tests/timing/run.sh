@@ -66,6 +66,7 @@ done
 . "$here/baseline.sh"
 . "$here/platforms.sh"
 . "$here/estimate.sh"
+. "$here/own_memory.sh"
 
 # Threads begin at their creator's times in a trace, too. So its time line ends at the predicted
 # time.

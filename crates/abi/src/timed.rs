@@ -3,9 +3,12 @@
 
 /// Version of the records here. Units of later versions, and of versions before [`FIRST_VERSION`],
 /// are not counted.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// The earliest version whose units are counted.
 pub const FIRST_VERSION: u32 = 2;
+
+/// The first version with [`TimedUnit::chains`].
+pub const CHAINS_VERSION: u32 = 4;
 
 /// Classes of host operations, as the pass counts them on LLVM IR.
 pub const HOST_CLASSES: usize = 12;
@@ -88,6 +91,9 @@ pub struct TimedUnit {
     pub function_count: u64,
     /// `blocks` records; since version 3.
     pub nxp: *const NxpBlock,
+    /// For each block, how many of its loads have an address that the same load has given, an
+    /// execution before; since version 4.
+    pub chains: *const u16,
 }
 
 /// Femtoseconds.
@@ -124,7 +130,7 @@ pub struct TimedCallee {
 
 const _: () = assert!(size_of::<Block>() == 24);
 const _: () = assert!(size_of::<NxpBlock>() == 72);
-const _: () = assert!(size_of::<TimedUnit>() == 48);
+const _: () = assert!(size_of::<TimedUnit>() == 56);
 const _: () = assert!(size_of::<TimedFunction>() == 24);
 const _: () = assert!(size_of::<TimedCallee>() == 16);
 
@@ -150,12 +156,37 @@ pub const CALLS: u32 = 1;
 pub const GROWS: u32 = 2;
 /// A bit: the call takes the place of the function's frame (a tail call).
 pub const LEAVES: u32 = 4;
-/// `void (const void *p, u64 parts << PARTS_SHIFT | size << 1 | is_write)`, preserve_most. Host
-/// code calls it for an access where the map is not 0. The NxP makes `parts` accesses of it (before
-/// version 3: 0).
+/// `void (const void *p, u64 what, u64 spent)`, preserve_most. Host code calls it for an access where
+/// the map is not 0 and [`LINES`] has another line. `what` is
+/// `parts << PARTS_SHIFT | size << 1 | is_write`: the NxP makes `parts` accesses of it (before version
+/// 3: 0). Since version 4 there is also
+/// `ACCESS_CHAINED | either << EITHER_SHIFT | own << OWN_SHIFT | from << FROM_SHIFT | from << FROM_SHIFT + 6`: the places of a
+/// load, and of up to two loads that the address comes from; and `spent` is what the function has
+/// spent and not added to the clock.
 pub const ACCESS: &str = "__flick_timed_access";
 /// The lowest bit of the number of parts in the second argument of [`ACCESS`].
 pub const PARTS_SHIFT: u32 = 32;
+/// The highest number of parts.
+pub const MOST_PARTS: u64 = (1 << 11) - 1;
+/// A bit: the address comes from the load that was executed last, of the two places, and not from both.
+pub const EITHER_SHIFT: u32 = 43;
+/// The lowest bit of the place of a load in the second argument of [`ACCESS`]. Places have 6 bits, and
+/// 0 is none.
+pub const OWN_SHIFT: u32 = 44;
+/// The lowest bit of the first of the places that an address comes from.
+pub const FROM_SHIFT: u32 = 50;
+/// The place that stands for whatever was loaded last; the pass gives no load this one.
+pub const LATEST: u32 = 63;
+/// A bit: the access is to a local variable of the function.
+pub const ACCESS_LOCAL: u64 = 1 << 62;
+/// A bit: there are places, and a third argument.
+pub const ACCESS_CHAINED: u64 = 1 << 63;
+/// Thread-local, [`LINE_COUNT`] u64 (initial-exec): addresses of lines of 64 bytes. Where the element
+/// of an address (its bits 6 to 11) is the address of its line, the access costs nothing beyond its
+/// class.
+pub const LINES: &str = "__flick_timed_lines";
+/// The length of [`LINES`].
+pub const LINE_COUNT: usize = 64;
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.
 pub const MEMORY: &str = "__flick_timed_memory";
 /// Host code of format 1.3 called this and the next function for pthread_create(3) and

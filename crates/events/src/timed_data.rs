@@ -79,6 +79,13 @@ pub struct Timed {
     pub accesses: u64,
     /// Accesses of host code to other memory, each at the same cost.
     pub other_accesses: u64,
+    /// Where the platform describes the host's own memory: lines of accesses to it, migrating, by the cache
+    /// that had them; the last are those that no cache had. Empty elsewhere.
+    pub own_levels: Vec<u64>,
+    /// Of those that the nearest cache did not have: lines that were fetched ahead.
+    pub own_ahead: u64,
+    /// Misses of the host's TLB there.
+    pub own_walks: u64,
     /// The most bytes of NxP-local memory at a time that NxP code has allocated itself, and the
     /// accesses to them.
     pub allocated: u64,

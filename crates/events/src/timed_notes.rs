@@ -11,10 +11,18 @@ const LOOKED_AT: f64 = 0.1;
 
 impl Timed {
     /// Whether the time without migration is another one than that of the program with nothing
-    /// placed.
+    /// placed. Where the platform describes the host's own memory, they are two answers.
     pub fn baseline_moves(&self) -> bool {
+        if self.has_own_memory() {
+            return true;
+        }
         let (staying, before) = (self.staying as f64, self.before as f64);
         (staying - before).abs() > MATTERS * staying.min(before)
+    }
+
+    /// Whether the platform describes the host's own memory.
+    pub fn has_own_memory(&self) -> bool {
+        !self.own_levels.is_empty()
     }
 
     /// The time to compare with: of the program with nothing placed.
@@ -31,6 +39,9 @@ impl Timed {
         if !self.baseline_moves() {
             return Vec::new();
         }
+        if self.has_own_memory() {
+            return self.about_own_baseline();
+        }
         let difference = duration(self.staying.abs_diff(self.before));
         let than = match self.staying > self.before {
             true => "more",
@@ -44,6 +55,49 @@ impl Timed {
             format!(
                 "With nothing placed that is ordinary memory. To the host {} accesses to it take {difference} {than} now.",
                 grouped(self.allocated_accesses)
+            ),
+        ]
+    }
+
+    /// The same, where the host's own memory is described: all data is there with nothing placed.
+    fn about_own_baseline(&self) -> Vec<String> {
+        if self.allocated_accesses == 0 {
+            return Vec::new();
+        }
+        let than = match self.staying > self.before {
+            true => "longer",
+            false => "shorter",
+        };
+        let accesses = grouped(self.allocated_accesses);
+        vec![format!(
+            "With nothing placed, all data is in ordinary memory. Staying, {accesses} accesses go to NxP memory: it takes {} {than}.",
+            duration(self.staying.abs_diff(self.before))
+        )]
+    }
+
+    /// Where accesses to the host's own memory have found their lines; empty where the platform does not
+    /// describe that memory.
+    pub fn about_own_memory(&self) -> Vec<String> {
+        let Some((&memory, caches)) = self.own_levels.split_last() else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (number, &count) in caches.iter().enumerate().skip(1) {
+            found.push(format!("{} in cache {}", grouped(count), number + 1));
+        }
+        found.push(format!("{} in no cache", grouped(memory)));
+        let ahead = match self.own_ahead {
+            0 => String::new(),
+            some => format!("; {} of them were fetched ahead", grouped(some)),
+        };
+        vec![
+            format!(
+                "The host's own memory: of lines that are not in its nearest cache, {}{ahead}.",
+                found.join(", ")
+            ),
+            format!(
+                "{} of these accesses have missed the TLB.",
+                grouped(self.own_walks)
             ),
         ]
     }
@@ -79,6 +133,7 @@ impl Timed {
     pub fn about_data(&self) -> Vec<String> {
         let looked_at = self.accesses + self.host_accesses;
         if !self.host_counted
+            || self.has_own_memory()
             || self.other_accesses == 0
             || looked_at as f64 >= LOOKED_AT * self.other_accesses as f64
         {
@@ -165,6 +220,37 @@ mod tests {
         let said = two.about_order();
         assert!(said[0].starts_with("Not exact:"), "{said:?}");
         assert_eq!(said[1..], ["  recvmsg", "  poll in main (prog+0x10)"]);
+    }
+
+    #[test]
+    fn the_hosts_own_memory_is_told_by_level() {
+        assert!(timed().about_own_memory().is_empty());
+        let described = Timed {
+            own_levels: vec![9, 1_000, 2_000, 3_000],
+            own_ahead: 500,
+            own_walks: 70,
+            accesses: 0,
+            ..timed()
+        };
+        let said = described.about_own_memory().join(" ");
+        for part in [
+            "1,000 in cache 2, 2,000 in cache 3, 3,000 in no cache; 500 of",
+            "70 of",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+        // The data was looked at, and what there was before is an answer of its own.
+        assert!(described.about_data().is_empty());
+        let same = Timed {
+            before: described.staying,
+            ..described
+        };
+        assert!(same.baseline_moves() && !timed().has_own_memory());
+        let said = same.about_baseline().join(" ");
+        assert!(
+            said.contains("12,345,678 accesses go to NxP memory"),
+            "{said}"
+        );
     }
 
     #[test]

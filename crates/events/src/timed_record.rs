@@ -31,6 +31,12 @@ pub fn write(timed: &Timed, out: &mut String) {
     ] {
         push(out, format_args!("timed-{key} {value}"));
     }
+    if !timed.own_levels.is_empty() {
+        let numbers = [timed.own_walks, timed.own_ahead];
+        let numbers = numbers.iter().chain(&timed.own_levels);
+        let numbers: Vec<String> = numbers.map(u64::to_string).collect();
+        push(out, format_args!("timed-own-memory {}", numbers.join(" ")));
+    }
     for (world, shares) in [
         ("migrating", &timed.migrating_shares),
         ("staying", &timed.staying_shares),
@@ -94,6 +100,17 @@ pub fn take(timed: &mut Timed, key: &str, value: &str) -> Option<()> {
         "ordered" => timed.ordered = value.parse::<u64>().ok()? != 0,
         "host-accesses" => timed.host_accesses = value.parse().ok()?,
         "accesses" => timed.accesses = value.parse().ok()?,
+        "own-memory" => {
+            let mut numbers = Vec::new();
+            for number in value.split(' ') {
+                numbers.push(number.parse().ok()?);
+            }
+            if numbers.len() < 3 {
+                return None;
+            }
+            timed.own_levels = numbers.split_off(2);
+            (timed.own_walks, timed.own_ahead) = (numbers[0], numbers[1]);
+        }
         "share" => {
             let (world, rest) = value.split_once(' ')?;
             let (time, name) = rest.split_once(' ')?;
@@ -166,6 +183,9 @@ pub mod tests {
             host_accesses: 6,
             accesses: 7,
             other_accesses: 15,
+            own_levels: vec![21, 22, 23],
+            own_ahead: 24,
+            own_walks: 25,
             allocated: 16,
             allocated_accesses: 17,
             ordered: true,
@@ -202,6 +222,8 @@ pub mod tests {
             ("timed-site", "1 2 3 4 5 6 a\tb\tc"),
             ("timed-site", "1 2 3 4 5 6 7 a\tb\tc\td"),
             ("timed-migrating-ps", "-1"),
+            ("timed-own-memory", "1 2"),
+            ("timed-own-memory", "1 2 x"),
         ] {
             assert_eq!(take(&mut timed, key, value), None, "{key} {value}");
         }

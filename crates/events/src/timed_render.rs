@@ -57,17 +57,29 @@ impl Display for Text<'_> {
         } else {
             format!("{:.2}x slower than {than}", 1.0 / ratio.max(1e-9))
         };
+        // What the program takes as its user has it comes first, where it is an answer of its own.
+        let leads = t.has_own_memory();
+        let before = format!(" {:>20}  with nothing placed", duration(t.before));
+        if leads {
+            writeln!(f, "{before}")?;
+        }
         writeln!(
             f,
             " {:>20}  with migration     # {faster}",
             duration(t.migrating)
         )?;
         writeln!(f, " {:>20}  without migration", duration(t.staying))?;
-        if t.baseline_moves() {
-            writeln!(f, " {:>20}  with nothing placed", duration(t.before))?;
+        if t.baseline_moves() && !leads {
+            writeln!(f, "{before}")?;
         }
         f.write_str(self.below_times)?;
-        for about in [t.about_order(), t.about_baseline(), t.about_data()] {
+        let about = [
+            t.about_order(),
+            t.about_baseline(),
+            t.about_own_memory(),
+            t.about_data(),
+        ];
+        for about in about {
             if !about.is_empty() {
                 writeln!(f)?;
             }

@@ -43,7 +43,7 @@ pub use allocation_marks::Marks;
 pub use call_stack::{Calls, NoSampler, Sampler};
 pub use platform::Platform;
 pub use timed_observer::{Costs, Layout, Spent, Timed};
-pub use worlds::Worlds;
+pub use worlds::{Progress, Waits, Worlds};
 
 /// Femtoseconds in a nanosecond.
 pub const FS_PER_NS: u64 = 1_000_000;

@@ -6,7 +6,7 @@ use flick_riscv::{Class, Insn, Op};
 
 use crate::allocation_marks::Marks;
 use crate::call_stack::{NoSampler, Sampler};
-use crate::model::{Access, Cost, Pages, View};
+use crate::model::{Access, Chain, Cost, Pages, View};
 use crate::platform::{Core, NXP_CLASSES, NxpClass, Platform, Region};
 use crate::vector_classes;
 use crate::worlds::{Stay, Worlds};
@@ -101,6 +101,8 @@ pub struct Spent {
     pub staying_memory: u64,
     /// Time of TLB misses on the host.
     pub staying_tlb: u64,
+    /// How long the host waits for its own memory, where the platform describes it.
+    pub staying_own: u64,
     /// The part of `staying` that would vanish if marked data were in the host's own memory; and
     /// the accesses to marked data.
     pub spare: i64,
@@ -116,7 +118,7 @@ impl Spent {
 
     /// Time of the same instructions and accesses on the host.
     pub fn staying(&self) -> u64 {
-        self.staying_compute + self.staying_memory + self.staying_tlb
+        self.staying_compute + self.staying_memory + self.staying_tlb + self.staying_own
     }
 }
 
@@ -143,6 +145,15 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// Places beyond all offsets in the region: numbered pages.
+    const NUMBERED: u64 = 1 << 44;
+
+    /// The place of an address in the host's own memory, as [`Self::locate`] has it.
+    #[inline]
+    pub fn own_place(address: u64, pages: &mut Pages) -> u64 {
+        Self::NUMBERED + pages.place(address)
+    }
+
     /// The tile that has NxP-local memory, where there are several kinds of NxP.
     #[inline]
     pub fn tile(&self, region: Region, address: u64) -> Option<u16> {
@@ -154,9 +165,7 @@ impl Layout {
     /// the region.
     #[inline]
     pub fn locate(&self, address: u64, pages: &mut Pages) -> (Region, u64) {
-        /// Places beyond all offsets in the region: numbered pages, and stacks, which count from
-        /// the end.
-        const NUMBERED: u64 = 1 << 44;
+        /// Beyond those, stacks, which count from the end.
         const STACKS: u64 = 1 << 45;
         let offset = address.wrapping_sub(self.base);
         if offset < self.heap {
@@ -164,9 +173,9 @@ impl Layout {
         } else if offset < self.size {
             (Region::Stack, STACKS - (self.size - offset))
         } else if self.is_data.is_some_and(|is_data| is_data(address)) {
-            (Region::Nxp, NUMBERED + pages.place(address))
+            (Region::Nxp, Self::NUMBERED + pages.place(address))
         } else {
-            (Region::Host, NUMBERED + pages.place(address))
+            (Region::Host, Self::own_place(address, pages))
         }
     }
 }
@@ -189,11 +198,29 @@ pub struct Timed<'a, S: Sampler = NoSampler> {
     fetch_line: u64,
     /// By region: whether accesses always cost the same, on the NxP and staying.
     flat: [bool; 3],
+    /// Whether the platform describes the host's own memory.
+    own: bool,
+    /// Then: the accesses of the instruction that is being executed, for the host.
+    due: [Due; MOST_DUE],
+    due_count: usize,
     nxp: [Flat; 3],
     staying: Flat,
     /// What has been spent so far.
     pub spent: Spent,
 }
+
+/// An access, as the host would make it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Due {
+    place: u64,
+    bytes: u64,
+    write: bool,
+    /// Of data in NxP-local memory: what it costs the host there.
+    cost: Option<u64>,
+}
+
+/// The most accesses of an instruction whose addresses' sources are looked at: vectors have more.
+const MOST_DUE: usize = 2;
 
 /// log2 of the bytes of `last_line`. No cache has shorter lines (`platform::core_model`).
 const LINE: u32 = 4;
@@ -209,6 +236,7 @@ impl<'a, S: Sampler> Timed<'a, S> {
     ) -> Self {
         // SAFETY: by contract.
         let worlds_now = unsafe { &mut *worlds };
+        worlds_now.part();
         let nxp = &*worlds_now.of_tile(tile);
         const ALL: [Region; 3] = [Region::Host, Region::Nxp, Region::Stack];
         let prices = |view: &View, region| [view.flat(region, false), view.flat(region, true)];
@@ -221,6 +249,10 @@ impl<'a, S: Sampler> Timed<'a, S> {
             && layout.tile_of.is_none()
             && layout.marks.is_none();
         flat[Region::Host as usize] &= layout.is_data.is_none();
+        let own = worlds_now.has_own();
+        if own {
+            flat = [false; 3];
+        }
         Self {
             sampler,
             costs,
@@ -232,6 +264,9 @@ impl<'a, S: Sampler> Timed<'a, S> {
             fetch_shift: fetch_shift.unwrap_or(63),
             fetch_line: if fetch_shift.is_some() { u64::MAX } else { 0 },
             flat,
+            own,
+            due: [Due::default(); MOST_DUE],
+            due_count: 0,
             nxp,
             staying: prices(staying, Region::Nxp),
             spent: Spent::default(),
@@ -305,11 +340,27 @@ impl<'a, S: Sampler> Timed<'a, S> {
             // Data of modules is outside of the region, where `data` does not look.
             self.spent.accesses +=
                 u64::from(address.wrapping_sub(self.layout.base) >= self.layout.size);
-            stay = worlds.stay(access, address, self.layout.marks);
+            // Where the platform describes the host's memory, all of this is the host's with nothing placed.
+            let marks = self.layout.marks.filter(|_| !self.own);
+            stay = worlds.stay(access, address, marks);
             self.spent.staying_memory += stay.cost.memory;
             self.spent.staying_tlb += stay.cost.tlb;
             self.spent.spare += stay.spare;
             self.spent.marked += u64::from(stay.marked);
+        }
+        if self.own {
+            if self.due_count == MOST_DUE {
+                self.make_due(worlds, Chain::default());
+            }
+            self.due[self.due_count] = Due {
+                place,
+                bytes,
+                write,
+                cost: (region == Region::Nxp).then_some(stay.cost.memory + stay.cost.tlb),
+            };
+            self.due_count += 1;
+            worlds.busy = false;
+            return;
         }
         // If a hit of this line costs nothing, another access to it also changes nothing.
         self.last_line =
@@ -318,6 +369,65 @@ impl<'a, S: Sampler> Timed<'a, S> {
             } else {
                 u64::MAX
             };
+        worlds.busy = false;
+    }
+
+    /// The host makes the accesses that are due, whose addresses come from there.
+    fn make_due(&mut self, worlds: &mut Worlds, chain: Chain) {
+        let progress = worlds.base.staying + self.spent.staying_compute;
+        for due in &self.due[..std::mem::take(&mut self.due_count)] {
+            let access = (due.place, due.bytes, due.write);
+            let staying = match due.cost {
+                Some(cost) => cost,
+                None => {
+                    let wait = worlds.own_staying(access, chain, progress);
+                    self.spent.staying_own += wait;
+                    wait
+                }
+            };
+            let progress = worlds.base.before + self.spent.staying_compute;
+            let before = worlds.own_before(access, chain, progress);
+            self.spent.spare += staying as i64 - before as i64;
+            self.spent.marked += u64::from(due.cost.is_some());
+        }
+    }
+
+    /// The host would have executed this instruction.
+    #[inline(never)]
+    fn host_executes(&mut self, insn: Insn) {
+        // SAFETY: as in `model`.
+        let worlds = unsafe {
+            if (*self.worlds).busy {
+                return;
+            }
+            (*self.worlds).busy = true;
+            &mut *self.worlds
+        };
+        let (to, a, b) = (insn.rd() as u8, insn.rs1() as u8, insn.rs2() as u8);
+        match insn.op().class() {
+            class if self.due_count > 0 => {
+                // Floating-point registers have the places behind the others. Of vectors nothing is known.
+                let own = match insn.op() {
+                    _ if class == Class::Store || class == Class::Vector => 0,
+                    Op::Flw | Op::Fld => 32 + to,
+                    _ => to,
+                };
+                let chain = Chain {
+                    own,
+                    from: [a, 0],
+                    either: false,
+                };
+                self.make_due(worlds, chain);
+            }
+            Class::Int | Class::Address | Class::Bit | Class::Mul | Class::Div if to != 0 => {
+                worlds.computes(Chain {
+                    own: to,
+                    from: [a, b],
+                    either: false,
+                });
+            }
+            _ => {}
+        }
         worlds.busy = false;
     }
 
@@ -366,6 +476,9 @@ impl<S: Sampler> Observer for Timed<'_, S> {
         self.spent.compute += both.nxp;
         self.spent.staying_compute += both.host;
         self.spent.instructions += 1;
+        if self.own {
+            self.host_executes(insn);
+        }
     }
 
     fn vector(&mut self, insn: Insn, bits: u64) {

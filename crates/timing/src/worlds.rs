@@ -1,7 +1,7 @@
 //! The models of a thread's memories in a timed run: those of the NxP, of the host, and of a host that has all
 //! code.
 use crate::allocation_marks::Marks;
-use crate::model::{Access, Cost, Pages, View};
+use crate::model::{Access, Chain, Cost, HostCore, Levels, Pages, View};
 use crate::platform::{Core, Platform, Region};
 
 /// The models of one thread, in both worlds.
@@ -18,6 +18,10 @@ pub struct Worlds {
     /// first access with marks.
     before: View,
     has_before: bool,
+    /// The host's own memory, where the platform describes it.
+    own: Option<Box<Own>>,
+    /// What the host has computed when NxP code begins to run.
+    pub base: Progress,
     /// The numbers of pages, which stand for addresses.
     pub pages: Pages,
     /// Set while a model is in use. A signal handler that finds it set leaves the models alone.
@@ -27,14 +31,28 @@ pub struct Worlds {
 impl Worlds {
     /// Models in which nothing is cached.
     pub fn new(platform: &Platform) -> Self {
+        let host = View::new(&platform.host);
+        let own = HostCore::new(&platform.host, &host).map(|core| {
+            Box::new(Own {
+                staying: core.clone(),
+                before: core.clone(),
+                host: core,
+                parted: false,
+            })
+        });
         Self {
             nxp: View::new(&platform.nxp),
             tiles: Box::default(),
-            host: View::new(&platform.host),
-            staying: View::new(&platform.host),
-            before: View::new(&platform.host),
+            staying: host.clone(),
+            before: host.clone(),
+            host,
             has_before: false,
-            pages: Pages::default(),
+            pages: match own {
+                None => Pages::default(),
+                Some(_) => Pages::of_host(),
+            },
+            own,
+            base: Progress::default(),
             busy: false,
         }
     }
@@ -65,6 +83,87 @@ impl Worlds {
         tile.unwrap_or(&mut self.nxp)
     }
 
+    /// Whether the platform describes the host's own memory.
+    pub fn has_own(&self) -> bool {
+        self.own.is_some()
+    }
+
+    /// log2 of the line of the cache that is nearest to the host, and how many sets it has; 0 if there is no
+    /// cache of its own memory.
+    pub fn own_shape(&self) -> (u32, u64) {
+        self.own.as_ref().map_or((0, 0), |own| own.host.shape())
+    }
+
+    /// What the host has found in its own memory, migrating.
+    pub fn own_levels(&self) -> Levels {
+        self.own
+            .as_ref()
+            .map_or(Levels::default(), |own| own.host.levels)
+    }
+
+    /// Host code makes an access to the host's own memory. The result is the waiting that has come to light, in
+    /// each world.
+    #[inline]
+    pub fn own_access(&mut self, access: (u64, u64, bool), chain: Chain, at: &Progress) -> Waits {
+        let Some(own) = self.own.as_deref_mut() else {
+            return Waits::default();
+        };
+        let host = own.host.access(&mut self.host, access, chain, at.migrating);
+        if !own.parted {
+            return Waits {
+                migrating: host,
+                staying: host,
+                before: host,
+            };
+        }
+        let staying = own
+            .staying
+            .access(&mut self.staying, access, chain, at.staying);
+        let before = own
+            .before
+            .access(&mut self.before, access, chain, at.before);
+        Waits {
+            migrating: host,
+            staying,
+            before,
+        }
+    }
+
+    /// The worlds are no longer alike: NxP code makes an access, or host code one to NxP-local memory.
+    pub fn part(&mut self) {
+        let Some(own) = self.own.as_deref_mut().filter(|own| !own.parted) else {
+            return;
+        };
+        own.parted = true;
+        self.staying.copy(&self.host);
+        self.before.copy(&self.host);
+        own.staying.copy(&own.host);
+        own.before.copy(&own.host);
+    }
+
+    /// Host code makes an access to NxP-local memory, which is the host's own with nothing placed: the waiting
+    /// there.
+    pub fn own_before(&mut self, access: (u64, u64, bool), chain: Chain, at: u64) -> u64 {
+        let before = &mut self.before;
+        let own = self.own.as_deref_mut();
+        own.map_or(0, |own| own.before.access(before, access, chain, at))
+    }
+
+    /// NxP code makes an access to the host's own memory, as the host would: the waiting, staying.
+    pub(crate) fn own_staying(&mut self, access: (u64, u64, bool), chain: Chain, at: u64) -> u64 {
+        let staying = &mut self.staying;
+        let own = self.own.as_deref_mut();
+        own.map_or(0, |own| own.staying.access(staying, access, chain, at))
+    }
+
+    /// NxP code computes, as the host would.
+    pub(crate) fn computes(&mut self, chain: Chain) {
+        if let Some(own) = self.own.as_deref_mut() {
+            own.staying.computes(chain);
+            own.before.computes(chain);
+        }
+    }
+
     /// Makes an access to NxP-local memory in the world `staying`. Returns its cost, and how much
     /// less it costs in `before`.
     #[inline]
@@ -92,6 +191,37 @@ impl Worlds {
             marked,
         }
     }
+}
+
+/// The host's core in each world, with the [`View`]s of the same names.
+struct Own {
+    host: HostCore,
+    staying: HostCore,
+    before: HostCore,
+    /// Until then all three are as `host`.
+    parted: bool,
+}
+
+/// What the host has computed in each world, without waiting for its own memory. Femtoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// With migration.
+    pub migrating: u64,
+    /// With all code on the host, and data as placed.
+    pub staying: u64,
+    /// With nothing placed.
+    pub before: u64,
+}
+
+/// How long it has waited for an access in each world. Femtoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// With migration.
+    pub migrating: u64,
+    /// With all code on the host, and data as placed.
+    pub staying: u64,
+    /// With nothing placed.
+    pub before: u64,
 }
 
 /// The cost of an access where all code stays on the host.

@@ -42,7 +42,12 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
                 ("all on the host", prediction.staying),
             ];
             if prediction.baseline_moves() {
-                times.push(("with nothing placed", prediction.before));
+                // It comes first where it is an answer of its own.
+                let place = match prediction.has_own_memory() {
+                    true => 0,
+                    false => times.len(),
+                };
+                times.insert(place, ("with nothing placed", prediction.before));
             }
             let longest = times.iter().map(|(_, time)| *time).max().unwrap_or(0);
             *page += "<table class=\"answer\">\n";
@@ -59,6 +64,7 @@ pub fn write(page: &mut String, process: &Process<'_>, overview: &Overview) {
             for about in [
                 prediction.about_order(),
                 prediction.about_baseline(),
+                prediction.about_own_memory(),
                 prediction.about_data(),
             ] {
                 if !about.is_empty() {

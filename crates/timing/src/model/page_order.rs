@@ -3,7 +3,10 @@
 
 /// log2 of the bytes of a numbered page.
 const SHIFT: u32 = 12;
-const SLOTS: usize = 1 << 18;
+/// log2 of the slots of a table.
+const SMALL: u32 = 18;
+/// The same where the host's own data is looked at: 12 GiB of it.
+const LARGE: u32 = 22;
 /// Size of the small table of recent pages.
 const RECENT: usize = 1 << 8;
 
@@ -14,19 +17,31 @@ pub struct Pages {
     slots: Box<[(u64, u64)]>,
     recent: Box<[(u64, u64); RECENT]>,
     count: u64,
+    /// log2 of the length of `slots`.
+    shift: u32,
 }
 
 impl Default for Pages {
     fn default() -> Self {
-        Self {
-            slots: vec![(0, 0); SLOTS].into_boxed_slice(),
-            recent: Box::new([(0, 0); RECENT]),
-            count: 0,
-        }
+        Self::with_slots(SMALL)
     }
 }
 
 impl Pages {
+    /// Numbers for a program whose own data is looked at, too.
+    pub fn of_host() -> Self {
+        Self::with_slots(LARGE)
+    }
+
+    fn with_slots(shift: u32) -> Self {
+        Self {
+            slots: vec![(0, 0); 1 << shift].into_boxed_slice(),
+            recent: Box::new([(0, 0); RECENT]),
+            count: 0,
+            shift,
+        }
+    }
+
     /// The place of `address` in a space in which pages are in the order of their first touch.
     #[inline]
     pub fn place(&mut self, address: u64) -> u64 {
@@ -43,16 +58,17 @@ impl Pages {
     }
 
     fn look_up(&mut self, page: u64) -> u64 {
-        let mut at = (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS;
+        let slots = self.slots.len();
+        let mut at = (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % slots;
         // A quarter of the entries stays free, so that this loop ends soon.
-        for _ in 0..SLOTS {
+        for _ in 0..slots {
             let slot = self.slots[at];
             if slot.0 == page {
                 return slot.1;
             }
             if slot.0 == 0 {
                 let number = self.count;
-                if self.count < SLOTS as u64 / 4 * 3 {
+                if self.count < (3 << self.shift) / 4 {
                     self.slots[at] = (page, number);
                 }
                 // Pages beyond the table get a new number each time. This makes more misses, but
@@ -60,7 +76,7 @@ impl Pages {
                 self.count += 1;
                 return number;
             }
-            at = (at + 1) % SLOTS;
+            at = (at + 1) % slots;
         }
         0
     }

@@ -21,6 +21,11 @@ impl Sets {
         }
     }
 
+    /// How many sets there are.
+    pub fn sets(&self) -> u64 {
+        self.mask + 1
+    }
+
     /// Copies the state of `other`, which has the same size.
     pub fn copy(&mut self, other: &Sets) {
         self.entries.copy_from_slice(&other.entries);

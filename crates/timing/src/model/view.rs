@@ -220,6 +220,50 @@ impl View {
         behind.time(line, false)
     }
 
+    /// Looks up the page of an access to the host's own memory: what a miss costs.
+    #[inline]
+    pub(super) fn own_page(&mut self, place: u64) -> u64 {
+        let host = Region::Host as usize;
+        let page = apart(place >> self.page[host], host);
+        match self.tlb.as_mut().is_none_or(|tlb| tlb.touch(page)) {
+            true => 0,
+            false => self.tlb_miss[host],
+        }
+    }
+
+    /// Looks up a line of the host's own memory: the number of the cache that has it, and its cost.
+    /// Where none has it, the number of caches, and the memory's load.
+    #[inline]
+    pub(super) fn own_line(&mut self, place: u64) -> (usize, u64) {
+        let host = Region::Host as usize;
+        for (number, level) in self.levels.iter_mut().enumerate() {
+            if level.holds[host] && level.lines.touch(apart(place >> level.shift, host)) {
+                return (number, level.hit);
+            }
+        }
+        (self.levels.len(), self.behind[host].load)
+    }
+
+    /// The line of the nearest cache that holds the host's own memory, and how many sets it has; a
+    /// line of a byte and no set if there is none.
+    pub(super) fn own_shape(&self) -> (u32, u64) {
+        let nearest = self.levels.first();
+        match nearest.filter(|level| level.holds[Region::Host as usize]) {
+            Some(level) => (level.shift, level.lines.sets()),
+            None => (0, 0),
+        }
+    }
+
+    /// Whether this is no cache's number, but stands for the memory.
+    pub(super) fn is_behind(&self, number: usize) -> bool {
+        number >= self.levels.len()
+    }
+
+    /// The cost of a hit in the cache of this number; 0 if there is none.
+    pub(super) fn hit(&self, number: usize) -> u64 {
+        self.levels.get(number).map_or(0, |level| level.hit)
+    }
+
     /// Fetches the line of code at `place`, and returns the cost beyond the instructions.
     pub fn fetch(&mut self, place: u64) -> Cost {
         let host = Region::Host as usize;

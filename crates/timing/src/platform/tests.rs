@@ -192,6 +192,35 @@ fn tiles_have_what_their_sections_change() {
     );
 }
 
+/// A host's own memory comes with how the core waits for it. The nearest cache's hit is part of that.
+#[test]
+fn the_hosts_own_memory_has_a_window() {
+    assert_eq!(Platform::parse("x.toml", GOOD).unwrap().host.window, None);
+    let memory = "[host.memory.host]\nload = \"80 ns\"\nstore = \"0 ns\"\n";
+    let text = GOOD.replacen(
+        "[host.memory.nxp]",
+        &format!("{memory}[host.memory.nxp]"),
+        1,
+    );
+    let error = Platform::parse("x.toml", &text).unwrap_err();
+    assert!(error.help.contains("[host.window] "), "{}", error.help);
+    let window = "[host.window]\ninstructions = 224\nwidth = 4\nmisses = 10\n";
+    let text = text.replacen(memory, &format!("{window}{memory}"), 1);
+    let text = text.replacen("ways = 8\n", "ways = 8\nhit = 4.5\n", 1);
+    let host = Platform::parse("x.toml", &text).unwrap().host;
+    let window = host.window.unwrap();
+    // 56 cycles, and four and a half, of 3 GHz.
+    assert_eq!((window.ahead, window.chain), (18_666_667, 1_500_000));
+    assert_eq!((window.misses, window.streams), (10, 0));
+    assert_eq!((host.caches[0].hit, host.caches[1].hit), (0, 3_333_333));
+    // A window alone means nothing.
+    let (_, text) = wrong(
+        "[host.memory.nxp]",
+        "[host.window]\nwidth = 4\n[host.memory.nxp]",
+    );
+    assert!(text.contains("`host.window` is not known"), "{text}");
+}
+
 /// No text makes the reader panic.
 #[test]
 fn damaged_files_are_errors() {

@@ -13,6 +13,7 @@ use flick_timing::{NoSampler, Sampler, Spent, Timed, Worlds};
 
 use super::clock::clock;
 use super::nxp_layout::layout;
+use super::own_memory;
 use super::profile::crossings;
 use super::profile::residency::ResidencyProfiler;
 use super::setting::{is_profiled, setting};
@@ -313,6 +314,7 @@ fn residency<M: Memory, K: Control>(
     let (pc, now) = (what.0.pc, state.now());
     let tile = tile_of(what.2);
     tile_cores::teach(&mut state.worlds);
+    own_memory::nxp_begins(state);
     let State {
         worlds,
         tracer,
@@ -330,6 +332,7 @@ fn residency<M: Memory, K: Control>(
         sampled(what, worlds, control, NoSampler, |_, _| {})
     }?;
     state.sums.spend(&spent, tile);
+    own_memory::nxp_ends(state);
     Some((exit, spent.instructions))
 }
 

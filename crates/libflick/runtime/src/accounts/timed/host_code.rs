@@ -5,10 +5,11 @@ use std::ptr;
 use std::sync::Mutex;
 
 use flick_abi::timed::{
-    FIRST_VERSION, HOST_CLASSES, HostClass, NXP_COUNTS, NXP_UNIT, NxpBlock, PARTS_SHIFT, Price,
-    TimedCallee, TimedUnit, VERSION,
+    ACCESS_CHAINED, ACCESS_LOCAL, CHAINS_VERSION, FIRST_VERSION, HOST_CLASSES, HostClass,
+    MOST_PARTS, NXP_COUNTS, NXP_UNIT, NxpBlock, PARTS_SHIFT, Price, TimedCallee, TimedUnit,
+    VERSION,
 };
-use flick_timing::model::{Access, Cost};
+use flick_timing::model::{Access, Chain, Cost};
 use flick_timing::platform::Region;
 
 use super::clock::clock;
@@ -17,7 +18,7 @@ use super::profile::{functions, host_calls};
 use super::setting::{self, picoseconds};
 use super::state::{self, State};
 use super::sums::Charged;
-use super::{library, nxp_map, order, tile_cores, trace};
+use super::{library, nxp_map, order, own_memory, tile_cores, trace};
 use crate::locks::bounded::held;
 use crate::memory;
 
@@ -98,8 +99,15 @@ unsafe fn price(unit: *const TimedUnit) {
                 .wrapping_add(i)
                 .as_ref()
                 .filter(|_| !blocks.is_null());
+            let host = &setting.platform.host;
+            let chained = match &host.window {
+                Some(window) if (*unit).version >= CHAINS_VERSION => {
+                    u64::from((*unit).chains.add(i).read()) * window.chain
+                }
+                _ => 0,
+            };
             (*unit).costs.add(i).write(Price {
-                host: price(&setting.platform.host.costs),
+                host: price(&host.costs) + chained as i64,
                 // What the second part of the clock is for.
                 nxp: match code.filter(|code| code.known != 0) {
                     _ if !setting::is_profiled() => price(&OPERATIONS),
@@ -128,6 +136,8 @@ macro_rules! preserving {
                 "push rdi", "push r8", "push r9", "push r10",
                 "sub rsp, 8",
                 ".cfi_def_cfa_offset 80",
+                // A third argument.
+                "mov rcx, rdx",
                 // The stack pointer of the program's code.
                 "lea rdx, [rsp + 80]",
                 "cld",
@@ -149,8 +159,8 @@ preserving! {
     __flick_timed_full => full
 }
 preserving! {
-    /// rdi: an address where there may be NxP-local memory; rsi: parts << PARTS_SHIFT | bytes << 1
-    /// | is_write.
+    /// rdi: an address where there may be NxP-local memory; rsi: `flick_abi::timed::ACCESS`'s second
+    /// argument; rdx: what the function has spent, if that says so.
     __flick_timed_access => access
 }
 
@@ -191,9 +201,9 @@ extern "C" fn full(why: u64, _: u64, above: usize) {
     }
 }
 
-extern "C" fn access(address: u64, what: u64, above: usize) {
+extern "C" fn access(address: u64, what: u64, above: usize, spent: i64) {
     let local = memory::is_local(address as usize);
-    if !local && !setting::is_profiled() {
+    if !local && !own_memory::enabled() && !setting::is_profiled() {
         return;
     }
     let Some(mut state) = state::current() else {
@@ -201,22 +211,45 @@ extern "C" fn access(address: u64, what: u64, above: usize) {
     };
     let state = &mut *state;
     let (bytes, write) = ((what & ((1 << PARTS_SHIFT) - 1)) >> 1, what & 1 != 0);
-    let parts = (what >> PARTS_SHIFT).max(1);
-    let charged = local.then(|| charge(state, address, bytes, write));
-    // SAFETY: instrumented code has called with that stack pointer.
-    unsafe { host_calls::accessed(state, (address, bytes, write), parts, charged, above) };
+    let (chain, spent) = match what & ACCESS_CHAINED {
+        0 => (Chain::default(), 0),
+        _ => (own_memory::chain(what), spent),
+    };
+    let access = (address, bytes, write);
+    let charged = match local {
+        true => Some(charge(state, access, chain, spent)),
+        false => own_memory::charge(state, access, chain, spent),
+    };
+    if !local && !setting::is_profiled() && !trace::enabled() {
+        return;
+    }
+    let parts = (what >> PARTS_SHIFT & MOST_PARTS).max(1);
+    // The program's own local variables are no business of a placement.
+    if what & ACCESS_LOCAL == 0 {
+        // SAFETY: instrumented code has called with that stack pointer.
+        unsafe { host_calls::accessed(state, access, parts, charged, above) };
+    }
     trace::charged(state, charged.map_or(0, |charged| charged.time), above);
 }
 
 /// Charges an access of host code to NxP-local memory.
-fn charge(state: &mut State, address: u64, bytes: u64, write: bool) -> Charged {
-    let mut charged = Charged::default();
+fn charge(
+    state: &mut State,
+    (address, bytes, write): (u64, u64, bool),
+    chain: Chain,
+    spent: i64,
+) -> Charged {
+    let mut charged = Charged {
+        local: true,
+        ..Charged::default()
+    };
     state.sums.host_accesses += 1;
     if state.worlds.busy {
         return charged;
     }
     state.worlds.busy = true;
     let layout = layout(None);
+    let own = own_memory::enabled();
     tile_cores::teach(&mut state.worlds);
     let (region, place) = layout.locate(address, &mut state.worlds.pages);
     if region != Region::Host {
@@ -228,12 +261,24 @@ fn charge(state: &mut State, address: u64, bytes: u64, write: bool) -> Charged {
             bytes,
             write,
         };
+        if own {
+            state.worlds.part();
+            own_memory::forget(&state.worlds, address, bytes);
+        }
         let Cost { memory, tlb } = state.worlds.host.access(access);
         charged.time = memory + tlb;
         state.sums.host_memory += u128::from(memory);
         state.sums.host_tlb += u128::from(tlb);
         if region == Region::Nxp {
-            let staying = state.worlds.stay(access, address, layout.marks);
+            let marks = layout.marks.filter(|_| !own);
+            let mut staying = state.worlds.stay(access, address, marks);
+            if own {
+                // With nothing placed it is the host's own memory.
+                let at = own_memory::progress(state, spent).before;
+                let before = state.worlds.own_before((place, bytes, write), chain, at);
+                let cost = (staying.cost.memory + staying.cost.tlb) as i64;
+                (staying.spare, staying.marked) = (cost - before as i64, true);
+            }
             state.sums.staying_memory += u128::from(staying.cost.memory);
             state.sums.staying_tlb += u128::from(staying.cost.tlb);
             state.sums.spare += i128::from(staying.spare);
@@ -272,6 +317,9 @@ unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
         if block == 0 {
             continue;
         }
+        if !local {
+            own_memory::charge_block(state, block, n, write);
+        }
         let pieces = n.div_ceil(WIDTH);
         match local {
             true => state.sums.host_copies += pieces,
@@ -282,9 +330,10 @@ unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
         }
         for at in (0..n).step_by(WIDTH as usize) {
             let (address, bytes) = (block + at, WIDTH.min(n - at));
-            let charged = local.then(|| charge(state, address, bytes, write));
+            let access = (address, bytes, write);
+            let charged = local.then(|| charge(state, access, Chain::default(), 0));
             // SAFETY: as above.
-            unsafe { host_calls::accessed(state, (address, bytes, write), 1, charged, above) };
+            unsafe { host_calls::accessed(state, access, 1, charged, above) };
         }
     }
 }

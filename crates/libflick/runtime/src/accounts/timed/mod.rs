@@ -16,6 +16,7 @@ mod normal;
 mod nxp_layout;
 pub mod nxp_map;
 pub mod order;
+mod own_memory;
 mod profile;
 mod queue;
 pub(crate) mod setting;

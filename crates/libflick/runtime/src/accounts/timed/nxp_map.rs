@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering::Relaxed, Ord
 
 use flick_abi::timed::MAP_SHIFT;
 
-use super::setting;
+use super::{own_memory, setting};
 use crate::locks::bounded::held;
 use crate::memory;
 use crate::os::fatal;
@@ -32,8 +32,12 @@ pub static __flick_timed_map: Map = Map {
     mask: AtomicUsize::new(0),
 };
 
+/// The map of a run that looks at the host's own memory, too: it has one byte, for all that there is.
+static ALL: AtomicU8 = AtomicU8::new(1);
+
 fn has_map() -> bool {
-    __flick_timed_map.mask.load(Relaxed) != 0
+    let nothing = (&raw const NOTHING).cast::<u8>().cast_mut();
+    __flick_timed_map.bytes.load(Relaxed) != nothing
 }
 
 /// Makes the map, empty. Before any instrumented code runs, which all of it begins by registering
@@ -90,9 +94,17 @@ pub fn has_data() -> bool {
     !held(&DATA).is_empty()
 }
 
-/// Marks all that is NxP-local; in a profile, all that there is.
+/// Marks all that is NxP-local; in a profile, and where the host's own memory is looked at, all that
+/// there is.
 pub fn mark_all() {
     make_map();
+    if own_memory::enabled() {
+        // Code that runs meanwhile finds a byte of either map.
+        __flick_timed_map.mask.store(0, Release);
+        let all = (&raw const ALL).cast::<u8>().cast_mut();
+        __flick_timed_map.bytes.store(all, Release);
+        return;
+    }
     if setting::is_profiled() {
         mark(0, 1 << 47);
     }
@@ -102,6 +114,10 @@ pub fn mark_all() {
 
 /// There is, or may be, NxP-local memory from `start` to `end`.
 fn mark(start: usize, end: usize) {
+    if __flick_timed_map.mask.load(Relaxed) == 0 {
+        // The map of one byte, which is marked.
+        return;
+    }
     let map = __flick_timed_map.bytes.load(Relaxed);
     for granule in start >> MAP_SHIFT..end.div_ceil(1 << MAP_SHIFT).min(MAP_SIZE) {
         // SAFETY: an index of the map.

@@ -15,6 +15,8 @@ pub struct Sums {
     pub host_memory: u128,
     pub host_tlb: u128,
     pub host_library: u128,
+    /// The host waits for its own memory, where the platform describes it.
+    pub own_memory: u128,
     pub parts: [u128; PARTS.len()],
     pub waiting: u128,
     /// Links and kernels of a card: from the host to the code, and from the code to the host.
@@ -29,6 +31,7 @@ pub struct Sums {
     pub staying_memory: u128,
     pub staying_tlb: u128,
     pub staying_library: u128,
+    pub staying_own: u128,
     /// Of `staying`: what there is not if the host's memory had what NxP code has allocated; and
     /// accesses to that.
     pub spare: i128,
@@ -59,6 +62,7 @@ impl Sums {
             host_memory,
             host_tlb,
             host_library,
+            own_memory,
             parts,
             waiting,
             card,
@@ -69,6 +73,7 @@ impl Sums {
             staying_memory,
             staying_tlb,
             staying_library,
+            staying_own,
             spare,
             marked,
             before_joining,
@@ -88,6 +93,7 @@ impl Sums {
         self.host_memory += host_memory;
         self.host_tlb += host_tlb;
         self.host_library += host_library;
+        self.own_memory += own_memory;
         for (sum, part) in self.parts.iter_mut().zip(parts) {
             *sum += part;
         }
@@ -104,6 +110,7 @@ impl Sums {
         self.staying_memory += staying_memory;
         self.staying_tlb += staying_tlb;
         self.staying_library += staying_library;
+        self.staying_own += staying_own;
         self.spare += spare;
         self.marked += marked;
         self.before_joining += before_joining;
@@ -133,6 +140,7 @@ impl Sums {
             + self.host_memory
             + self.host_tlb
             + self.host_library
+            + self.own_memory
             + self.crossing()
             + self.joining
             + self.waited().migrating
@@ -144,6 +152,7 @@ impl Sums {
             + self.staying_memory
             + self.staying_tlb
             + self.staying_library
+            + self.staying_own
             + self.staying_joining
             + self.waited().staying
     }
@@ -185,6 +194,7 @@ impl Sums {
         self.staying_compute += u128::from(spent.staying_compute);
         self.staying_memory += u128::from(spent.staying_memory);
         self.staying_tlb += u128::from(spent.staying_tlb);
+        self.staying_own += u128::from(spent.staying_own);
     }
 }
 
@@ -268,9 +278,11 @@ impl Times {
     }
 }
 
-/// What an access to NxP-local memory is charged.
+/// What an access of host code is charged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Charged {
+    /// Whether it is to NxP-local memory.
+    pub local: bool,
     /// Migrating.
     pub time: u64,
     /// Staying, beyond what it would cost before, and whether it is to what NxP code has allocated.

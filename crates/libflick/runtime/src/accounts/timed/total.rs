@@ -8,6 +8,7 @@ use flick_timing::platform::PARTS;
 
 use super::card_time::WAYS;
 use super::order::notes;
+use super::own_memory;
 use super::profile::results;
 use super::setting::{picoseconds, setting};
 use super::sites::{Key, Site};
@@ -42,6 +43,7 @@ pub fn total() -> Option<Timed> {
         operations += state.operations();
         host_compute += state.host();
         sums.add(&state.sums);
+        own_memory::count(&mut timed, state);
         for (key, site) in &state.sites {
             sites.entry(*key).or_default().add(site);
         }
@@ -53,6 +55,7 @@ pub fn total() -> Option<Timed> {
     let mut staying_waits = Vec::new();
     timed.migrating_shares = vec![
         share("host code", host_compute),
+        share("waiting for the host's own memory", sums.own_memory),
         share("host libraries", sums.host_library),
         share("host accesses to NxP memory", sums.host_memory),
         share("host TLB", sums.host_tlb),
@@ -83,6 +86,7 @@ pub fn total() -> Option<Timed> {
     }
     timed.staying_shares = vec![
         share("host code", host_compute),
+        share("waiting for the host's own memory", sums.staying_own),
         share("libraries", sums.staying_library),
         share("the NxP's functions", sums.staying_compute),
         share("accesses to NxP memory", sums.staying_memory),

@@ -175,14 +175,13 @@ pub unsafe fn accessed(
         let function = profile.at(back);
         let own = profile.own(function);
         own.nxp_memory += there;
-        match charged {
-            Some(charged) => {
-                own.host_memory += u128::from(charged.time);
-                own.local += 1;
-                own.spare += i128::from(charged.spare);
-                own.marked += u64::from(charged.marked);
-            }
-            None => own.remote += 1,
+        let charged = charged.unwrap_or_default();
+        own.host_memory += u128::from(charged.time);
+        own.spare += i128::from(charged.spare);
+        own.marked += u64::from(charged.marked);
+        match charged.local {
+            true => own.local += 1,
+            false => own.remote += 1,
         }
     });
 }

@@ -1,0 +1,183 @@
+//! The host's own memory, where the platform describes it: accesses of host code to all memory that is not
+//! NxP-local (`docs/timing.md`, "The host's own memory").
+//!
+//! Instrumented code looks up each access in a table of the thread's ([`LINES`]) and calls only if the line is
+//! not there. The table has a line only while it is the most recently used one of its set in the nearest cache,
+//! in all worlds. Another access to it would change nothing there.
+use std::arch::asm;
+use std::sync::atomic::AtomicU64;
+
+use flick_abi::timed::{EITHER_SHIFT, FROM_SHIFT, LINE_COUNT, OWN_SHIFT};
+use flick_events::timed::Timed;
+use flick_timing::model::Chain;
+use flick_timing::{Layout, Progress, Worlds};
+
+use super::setting;
+use super::state::State;
+use super::sums::Charged;
+
+/// log2 of the bytes of a line in the table.
+const LINE: u32 = 6;
+
+/// `flick_abi::timed::LINES`. As of the clock, nothing in Rust uses this name: see [`lines`].
+#[used]
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".tbss.flick_timed")]
+pub static __flick_timed_lines: Lines = Lines([const { AtomicU64::new(0) }; LINE_COUNT]);
+
+/// Addresses of lines; 0: none.
+#[repr(C, align(64))]
+pub struct Lines([AtomicU64; LINE_COUNT]);
+
+/// The calling thread's table.
+#[inline]
+fn lines() -> *mut u64 {
+    let address: *mut u64;
+    // SAFETY: computes the address of this thread's variable, as `clock::clock` does.
+    unsafe {
+        asm!(
+            "mov {address}, qword ptr [rip + __flick_timed_lines@GOTTPOFF]",
+            "add {address}, qword ptr fs:[0]",
+            address = out(reg) address,
+            options(nostack, pure, readonly),
+        );
+    }
+    address
+}
+
+/// Whether the platform describes the host's own memory.
+#[inline]
+pub fn enabled() -> bool {
+    setting::setting().is_some_and(|setting| setting.platform.host.window.is_some())
+}
+
+/// What an access says of where its address comes from (`flick_abi::timed::ACCESS`).
+#[inline]
+pub fn chain(what: u64) -> Chain {
+    let place = |shift: u32| (what >> shift & 63) as u8;
+    Chain {
+        own: place(OWN_SHIFT),
+        from: [place(FROM_SHIFT), place(FROM_SHIFT + 6)],
+        either: what >> EITHER_SHIFT & 1 != 0,
+    }
+}
+
+/// What the host has computed, `spent` included.
+#[inline]
+pub fn progress(state: &State, spent: i64) -> Progress {
+    let host = (state.host() as u64).wrapping_add_signed(spent);
+    let staying = host + (state.sums.staying_library + state.sums.staying_compute) as u64;
+    Progress {
+        migrating: host + state.sums.host_library as u64,
+        staying,
+        before: staying,
+    }
+}
+
+/// Charges an access of host code to the host's own memory; `None` if the platform does not describe it.
+pub fn charge(
+    state: &mut State,
+    (address, bytes, write): (u64, u64, bool),
+    chain: Chain,
+    spent: i64,
+) -> Option<Charged> {
+    if state.worlds.busy || !state.worlds.has_own() {
+        return None;
+    }
+    state.worlds.busy = true;
+    let place = Layout::own_place(address, &mut state.worlds.pages);
+    let progress = progress(state, spent);
+    let waits = state
+        .worlds
+        .own_access((place, bytes, write), chain, &progress);
+    keep(&state.worlds, address, bytes);
+    state.sums.own_memory += u128::from(waits.migrating);
+    state.sums.staying_own += u128::from(waits.staying);
+    let spare = waits.staying as i64 - waits.before as i64;
+    state.sums.spare += i128::from(spare);
+    state.worlds.busy = false;
+    Some(Charged {
+        local: false,
+        time: waits.migrating,
+        spare,
+        marked: false,
+    })
+}
+
+/// A function of the C library reads or writes a block of the host's own memory.
+pub fn charge_block(state: &mut State, address: u64, n: u64, write: bool) {
+    if !state.worlds.has_own() || n == 0 {
+        return;
+    }
+    let mut at = address;
+    while at < address + n {
+        let end = ((at >> LINE) + 1) << LINE;
+        let bytes = end.min(address + n) - at;
+        charge(state, (at, bytes, write), Chain::default(), 0);
+        at += bytes;
+    }
+}
+
+/// For each line of an access: its element of the table, after those of other lines of its set have gone.
+fn each(worlds: &Worlds, address: u64, bytes: u64, value: impl Fn(u64) -> u64) {
+    let (shift, sets) = worlds.own_shape();
+    if shift != LINE {
+        return;
+    }
+    let step = (sets as usize).clamp(1, LINE_COUNT);
+    let table = lines();
+    for line in address >> LINE..=(address + bytes.max(1) - 1) >> LINE {
+        let index = line as usize % LINE_COUNT;
+        for other in (index % step..LINE_COUNT).step_by(step) {
+            let new = if other == index {
+                value(line << LINE)
+            } else {
+                0
+            };
+            // SAFETY: an index of this thread's table.
+            unsafe { table.add(other).write(new) };
+        }
+    }
+}
+
+/// The lines of an access are the most recently used ones of their sets. A profile wants to see each access.
+fn keep(worlds: &Worlds, address: u64, bytes: u64) {
+    if !setting::is_profiled() {
+        each(worlds, address, bytes, |line| line);
+    }
+}
+
+/// The sets of an access that is not to the host's own memory have other lines now.
+pub fn forget(worlds: &Worlds, address: u64, bytes: u64) {
+    each(worlds, address, bytes, |_| 0);
+}
+
+/// NxP code begins to run: what the host has computed until then.
+pub fn nxp_begins(state: &mut State) {
+    if state.worlds.has_own() {
+        state.worlds.base = progress(state, 0);
+    }
+}
+
+/// NxP code has run. With it the host would have used other lines.
+pub fn nxp_ends(state: &State) {
+    if state.worlds.has_own() {
+        // SAFETY: this thread's table.
+        unsafe { lines().write_bytes(0, LINE_COUNT) };
+    }
+}
+
+/// Adds what the host has found in its own memory to the record.
+pub fn count(timed: &mut Timed, state: &State) {
+    let Some(setting) = setting::setting().filter(|_| state.worlds.has_own()) else {
+        return;
+    };
+    let levels = state.worlds.own_levels();
+    let caches = setting.platform.host.caches.len();
+    timed.own_levels.resize(caches + 1, 0);
+    for (sum, found) in timed.own_levels.iter_mut().zip(levels.found) {
+        *sum += found;
+    }
+    timed.own_ahead += levels.ahead;
+    timed.own_walks += levels.walks;
+}
