@@ -4,7 +4,7 @@
 frames_on_nxp() { # PROGRAM TIMES
   "$flick" record --platform flick-isca20 -o "$work/trace" "$1" "$2" >"$work/output" 2>&1 &&
     "$flick" report -i "$work/trace" -o "$work/page.html" >>"$work/output" 2>&1 &&
-    sed -n '/<h3>On the NxP/,/<h3>If all/p' "$work/page.html" | grep -o '<title>[^(]*' | sort | uniq -c
+    sed -n '/On the NxP<.h3>/,/If all stays on the host<.h3>/p' "$work/page.html" | grep -o '<title>[^(]*' | sort | uniq -c
 }
 for link in -pie -static; do
   [ $link = -pie ] && code=-fPIE || code=-fno-pie
