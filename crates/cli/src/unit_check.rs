@@ -42,3 +42,7 @@ pub fn verdict(counts: PromiseCounts, broken: &[String]) -> Result<(), Error> {
         "this is a bug of Flick's: report it, with the machine file and the programs",
     ))
 }
+
+#[cfg(test)]
+#[path = "tests/unit_check.rs"]
+mod tests;
