@@ -44,5 +44,5 @@ pub fn verdict(counts: PromiseCounts, broken: &[String]) -> Result<(), Error> {
 }
 
 #[cfg(test)]
-#[path = "tests/unit_check.rs"]
+#[path = "tests/broken_promises.rs"]
 mod tests;

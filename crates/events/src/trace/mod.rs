@@ -43,25 +43,25 @@
 //! assert_eq!(trace.processes[0].threads[0].map(|event| event.time), [0, 10, 30]);
 //! # Ok::<(), flick_events::trace::Error>(())
 //! ```
+mod crossing_steps;
 mod encoder;
 mod event;
 mod input;
+mod interval_sums;
 mod prediction;
 mod recorder;
-mod steps;
 mod sum_rows;
-mod sums;
 mod trace_format;
 mod trace_reader;
 mod wire;
 
+pub use crossing_steps::{Back, Callee, Span, Step, Walk};
 pub use encoder::{Encoder, process_block, run_block};
 pub use event::{Event, Ids, Parts, What};
+pub use interval_sums::{Accounts, Fact, Sums, states};
 pub use prediction::prediction_block;
 pub use recorder::{Detail, Interval, Recorder};
-pub use steps::{Back, Callee, Span, Step, Walk};
 pub use sum_rows::{CallSum, DOING, Doing, Lanes, Row, Rows};
-pub use sums::{Accounts, Fact, Sums, states};
 pub use trace_format::{
     FIRST_HART, HEADER, How, IDLE, MAGIC, MAX_STACK, MAX_TEXT, MIN_BUFFER, Reason, Scope, Side,
     VERSION, WOKEN_BY, waker,

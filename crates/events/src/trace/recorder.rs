@@ -2,10 +2,10 @@
 //! sums of longer and longer intervals behind that.
 use std::collections::BTreeMap;
 
+use super::crossing_steps::{Span, Step, Walk};
 use super::encoder::Encoder;
 use super::event::{Event, What};
-use super::steps::{Span, Step, Walk};
-use super::sums::{Accounts, Sums};
+use super::interval_sums::{Accounts, Sums};
 use super::trace_format::{MAX_STACK, Side};
 
 /// How much of what happens a trace has.

@@ -2,8 +2,8 @@
 //! (no network, no other file), reads on a phone, and follows the reader's light or dark theme.
 //!
 //! All text that comes from the program goes through [`page_names::escape`].
-mod call_table;
 mod counters;
+mod crossed_calls;
 mod flame;
 mod folds;
 mod function_colours;
@@ -81,7 +81,7 @@ fn section(page: &mut String, process: &Process<'_>, demangle: Demangle) {
     if let Some(prediction) = &process.prediction {
         site_table::write(page, process, &prediction.sites, demangle);
     }
-    call_table::write(page, process, &totals.sums, demangle);
+    crossed_calls::write(page, process, &totals.sums, demangle);
     *page += "</main>\n";
 }
 

@@ -203,7 +203,7 @@ extern "C" fn full(why: u64, _: u64, above: usize) {
 
 extern "C" fn access(address: u64, what: u64, above: usize, spent: i64) {
     let local = memory::is_local(address as usize);
-    if !local && !own_memory::enabled() && !setting::is_profiled() {
+    if !local && !setting::has_own_memory() && !setting::is_profiled() {
         return;
     }
     let Some(mut state) = state::current() else {
@@ -249,7 +249,7 @@ fn charge(
     }
     state.worlds.busy = true;
     let layout = layout(None);
-    let own = own_memory::enabled();
+    let own = setting::has_own_memory();
     tile_cores::teach(&mut state.worlds);
     let (region, place) = layout.locate(address, &mut state.worlds.pages);
     if region != Region::Host {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering::Relaxed, Ord
 
 use flick_abi::timed::MAP_SHIFT;
 
-use super::{own_memory, setting};
+use super::setting;
 use crate::locks::bounded::held;
 use crate::memory;
 use crate::os::fatal;
@@ -98,7 +98,7 @@ pub fn has_data() -> bool {
 /// there is.
 pub fn mark_all() {
     make_map();
-    if own_memory::enabled() {
+    if setting::has_own_memory() {
         // Code that runs meanwhile finds a byte of either map.
         __flick_timed_map.mask.store(0, Release);
         let all = (&raw const ALL).cast::<u8>().cast_mut();

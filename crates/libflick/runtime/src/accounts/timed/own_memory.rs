@@ -45,12 +45,6 @@ fn lines() -> *mut u64 {
     address
 }
 
-/// Whether the platform describes the host's own memory.
-#[inline]
-pub fn enabled() -> bool {
-    setting::setting().is_some_and(|setting| setting.platform.host.window.is_some())
-}
-
 /// What an access says of where its address comes from (`flick_abi::timed::ACCESS`).
 #[inline]
 pub fn chain(what: u64) -> Chain {

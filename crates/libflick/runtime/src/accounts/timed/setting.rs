@@ -30,6 +30,12 @@ pub fn setting() -> Option<&'static Setting> {
     SETTING.get()
 }
 
+/// Whether the platform describes the host's own memory.
+#[inline]
+pub fn has_own_memory() -> bool {
+    setting().is_some_and(|setting| setting.platform.host.window.is_some())
+}
+
 /// Whether the process is profiled.
 pub fn is_profiled() -> bool {
     enabled() && config::get().profile

@@ -1,8 +1,8 @@
 //! Sums of what a thread does. They are exact, however much of the trace consists of sums itself.
 use std::collections::BTreeMap;
 
+use super::crossing_steps::{Back, Callee, Span, Step};
 use super::encoder::Encoder;
-use super::steps::{Back, Callee, Span, Step};
 use super::sum_rows::{CallSum, DOING, Doing, Lanes, MOST_ROWS, Row, Rows};
 use super::trace_format::{FIRST_HART, Side};
 
