@@ -182,11 +182,11 @@ pub const ACCESS_LOCAL: u64 = 1 << 62;
 /// A bit: there are places, and a third argument.
 pub const ACCESS_CHAINED: u64 = 1 << 63;
 /// Thread-local, [`LINE_COUNT`] u64 (initial-exec): addresses of lines of 64 bytes. Where the element
-/// of an address (its bits 6 to 11) is the address of its line, the access costs nothing beyond its
+/// of an address (its bits 6 to 9) is the address of its line, the access costs nothing beyond its
 /// class.
 pub const LINES: &str = "__flick_timed_lines";
 /// The length of [`LINES`].
-pub const LINE_COUNT: usize = 64;
+pub const LINE_COUNT: usize = 16;
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.
 pub const MEMORY: &str = "__flick_timed_memory";
 /// Host code of format 1.3 called this and the next function for pthread_create(3) and
