@@ -219,7 +219,8 @@ fn an_abort_without_end_is_found() {
     world.send();
     let (unit, around) = (&mut world.network.units[0], &mut world.network.arounds[0]);
     around.hart = 3;
-    unit.write(dtu::ENABLE, 8, 0b1110, around).unwrap();
+    // Of bank 0, which sends.
+    unit.write(dtu::ABORT, 8, 0, around).unwrap();
     world.promises.has_acted(unit, 1_000);
     world.promises.has_acted(unit, 10_000_000);
     assert_eq!(world.promises.counts().broken, 0);
