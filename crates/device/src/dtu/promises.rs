@@ -3,7 +3,7 @@
 //! what a unit itself takes for right.
 use std::collections::HashMap;
 
-use flick_abi::dtu::{Endpoint, Header, ReceiveEndpoint};
+use flick_abi::dtu::{Endpoint, Header};
 
 use super::Dtu;
 use super::confirmation::MOST_SENT;
@@ -88,7 +88,8 @@ enum What {
         /// The tile that has spent the credit.
         payer: u16,
         cost: Option<Credit>,
-        table: Option<Endpoint>,
+        /// The endpoint takes answers for pages.
+        is_of_pages: bool,
     },
     Done(CommandNumber, u8),
     Credits,
@@ -97,13 +98,6 @@ enum What {
 impl Dtu {
     fn endpoint(&self, number: u16) -> Option<Endpoint> {
         self.state.endpoints.get(usize::from(number))?.endpoint()
-    }
-
-    fn receive_endpoint(&self, number: u16) -> Option<ReceiveEndpoint> {
-        match self.endpoint(number) {
-            Some(Endpoint::Receive(receive)) => Some(receive),
-            _ => None,
-        }
     }
 
     fn setup_of(&self, number: u16) -> u32 {
@@ -173,7 +167,10 @@ impl Promises {
                     receiver: message.receiver,
                     payer: Header::from_bytes(&message.header).tile.into(),
                     cost: message.cost,
-                    table: unit.endpoint(message.endpoint),
+                    is_of_pages: matches!(
+                        unit.endpoint(message.endpoint),
+                        Some(Endpoint::Pages(_))
+                    ),
                 };
                 (what, message.refund.as_slice())
             }
@@ -209,14 +206,13 @@ impl Promises {
                 receiver,
                 payer,
                 cost,
-                table,
+                is_of_pages,
             } => {
                 for _ in 0..stored {
                     self.stored((from, command.bank, to), command.number, now);
                 }
                 if stored != 0 {
-                    let table = unit.receive_endpoint(endpoint);
-                    let owner = table.map_or(0, |receive| receive.activity);
+                    let owner = unit.endpoint(endpoint).map_or(0, |table| table.activity());
                     let runs = unit.description.kernel.is_some() || unit.runs(receiver);
                     if owner != receiver || !runs {
                         let line = format!(
@@ -233,8 +229,7 @@ impl Promises {
                         spent.at = at;
                     }
                 } else {
-                    let of_page = matches!(table, Some(Endpoint::Pages(_)));
-                    let outcome = match of_page {
+                    let outcome = match is_of_pages {
                         true => Outcome::OfPage,
                         false => Outcome::Refused,
                     };

@@ -2,15 +2,13 @@
 // time since the one before. In place of file_calls.c in programs whose calls are replayed
 // (../replay.c).
 //
-// A line has the time in ticks, a letter, the result, and arguments, of which names are the last
-// ones and have
-// @ for the measured folder. A result below 0 is an error of Linux.
+// A line has the time in ticks, a letter, the result, and arguments. Names are the last ones, and
+// have @ for the measured folder. A result below 0 is an error of Linux.
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../measure.h"
-#include "system_calls.h"
+#include "measured_calls.h"
 
 struct measured measured;
 
@@ -117,21 +115,13 @@ static void write_down(uint64_t begun, int64_t result, int64_t number, const int
   last_end = measure_time();
 }
 
-static int moves_data(int64_t number) {
-  return number == LINUX_READ || number == LINUX_WRITE || number == LINUX_PREAD64 ||
-         number == LINUX_PWRITE64;
-}
-
 int64_t linux_file_call(int64_t number, int64_t a, int64_t b, int64_t c, int64_t d, int64_t e) {
+  struct arguments all = {{a, b, c, d, e}};
   uint64_t begun = measure_time();
-  int64_t result = linux_call(number, a, b, c, d, e, 0);
-  measure_call(begun, result > 0 ? result : 0, moves_data(number));
+  int64_t result = measured_call(begun, number, &all);
   if (records)
-    write_down(begun, result, number, (int64_t[]){a, b, c, d, e});
-  if (result >= 0)
-    return result;
-  errno = -result;
-  return -1;
+    write_down(begun, result, number, all.words);
+  return with_errno(result);
 }
 
 void measure_begins(void) {

@@ -5,7 +5,6 @@ pub(crate) mod crossing_code;
 pub(crate) mod entered;
 pub(crate) mod vector_states;
 
-use std::arch::asm;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -271,18 +270,7 @@ impl Thread {
 
 #[inline]
 fn slot() -> *mut UnsafeCell<*mut Thread> {
-    let address: *mut UnsafeCell<*mut Thread>;
-    // SAFETY: computes the address of this thread's `__flick_thread`; fs:0 holds the thread pointer
-    // (x86-64 ELF TLS ABI, variant II).
-    unsafe {
-        asm!(
-            "mov {address}, qword ptr [rip + __flick_thread@GOTTPOFF]",
-            "add {address}, qword ptr fs:[0]",
-            address = out(reg) address,
-            options(nostack, pure, readonly),
-        );
-    }
-    address
+    thread_pointer::of_thread!("__flick_thread") as *mut UnsafeCell<*mut Thread>
 }
 
 /// Where a thread has the address of its state, from the thread pointer; the same in all threads.

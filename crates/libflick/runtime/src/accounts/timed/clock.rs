@@ -1,6 +1,7 @@
 //! The clock of instrumented code: a thread-local variable.
-use std::arch::asm;
 use std::sync::atomic::AtomicI64;
+
+use crate::os::thread_pointer;
 
 /// The clock that instrumented code adds to (`flick_abi::timed::CLOCK`). The host's part begins so
 /// far below 0 that nothing is asked for before the thread has a state.
@@ -23,16 +24,5 @@ pub const START: i64 = i64::MIN / 2;
 /// Address of the calling thread's clock: its host's part, and the NxP's behind it.
 #[inline]
 pub fn clock() -> *mut i64 {
-    let address: *mut i64;
-    // SAFETY: computes the address of this thread's variable; fs:0 holds the thread pointer (x86-64
-    // ELF TLS ABI, variant II).
-    unsafe {
-        asm!(
-            "mov {address}, qword ptr [rip + __flick_timed_clock@GOTTPOFF]",
-            "add {address}, qword ptr fs:[0]",
-            address = out(reg) address,
-            options(nostack, pure, readonly),
-        );
-    }
-    address
+    thread_pointer::of_thread!("__flick_timed_clock") as *mut i64
 }

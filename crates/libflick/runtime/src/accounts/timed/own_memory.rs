@@ -4,13 +4,14 @@
 //! Instrumented code looks up each access in a table of the thread's ([`LINES`]) and calls only if the line is
 //! not there. The table has a line only while it is the most recently used one of its set in the nearest cache,
 //! in all worlds. Another access to it would change nothing there.
-use std::arch::asm;
 use std::sync::atomic::AtomicU64;
 
 use flick_abi::timed::{EITHER_SHIFT, FROM_SHIFT, LINE_COUNT, OWN_SHIFT};
 use flick_events::timed::Timed;
 use flick_timing::model::Chain;
 use flick_timing::{Layout, Progress, Worlds};
+
+use crate::os::thread_pointer;
 
 use super::setting;
 use super::state::State;
@@ -32,17 +33,7 @@ pub struct Lines([AtomicU64; LINE_COUNT]);
 /// The calling thread's table.
 #[inline]
 fn lines() -> *mut u64 {
-    let address: *mut u64;
-    // SAFETY: computes the address of this thread's variable, as `clock::clock` does.
-    unsafe {
-        asm!(
-            "mov {address}, qword ptr [rip + __flick_timed_lines@GOTTPOFF]",
-            "add {address}, qword ptr fs:[0]",
-            address = out(reg) address,
-            options(nostack, pure, readonly),
-        );
-    }
-    address
+    thread_pointer::of_thread!("__flick_timed_lines") as *mut u64
 }
 
 /// What an access says of where its address comes from (`flick_abi::timed::ACCESS`).
