@@ -14,27 +14,36 @@ int table[100];
 // CHECK-DAG: @flick.functions = private constant {{.*}} { ptr @assembly, ptr @[[NAME:flick.text[.0-9]*]], ptr @[[CODE:flick.text[.0-9]*]] }{{.*}} { ptr @main, ptr @{{flick.text[.0-9]*}}, ptr null }
 // CHECK-DAG: @[[NAME]] = private unnamed_addr constant [9 x i8] c"assembly\00"
 // CHECK-DAG: @[[CODE]] = private unnamed_addr constant [8 x i8] c"FLK0202\00"
-// CHECK-DAG: @flick.timed = private constant { i32, i32, ptr, ptr, ptr, i64, ptr } { i32 3, i32
+// CHECK-DAG: @flick.timed = private constant { i32, i32, ptr, ptr, ptr, i64, ptr, ptr } { i32 4, i32
 // CHECK-DAG: @llvm.global_ctors = {{.*}} { i32 1, ptr @flick.timed.register, ptr null }
 
-// A pointer is looked at, behind its use; what is spent goes to the clock at the return.
+// A pointer is looked at, behind its use; what is spent goes to the clock at the return. The call
+// is left out where the table of lines has the line of the address.
 // CHECK-LABEL: @pointer(
 // CHECK: %flick.map = load ptr, ptr @__flick_timed_map, {{.*}}!invariant.load
 // CHECK: load <2 x i64>, ptr @flick.costs
 // CHECK: load i32, ptr %p
 // CHECK: lshr i64 %{{[0-9]+}}, 21
-// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %p, i64 4294967304)
+// CHECK: lshr i64 %{{[0-9]+}}, 6
+// CHECK: and i64 %{{[0-9]+}}, 15
+// CHECK: %flick.line = load i64
+// CHECK: and i64 %{{[0-9]+}}, -64
+// CHECK: icmp ne i64 %flick.line
+// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %p, i64 -9152422746242678776, i64 %{{[0-9]+}})
 // CHECK: @llvm.threadlocal.address.p0(ptr @__flick_timed_clock)
 // CHECK: call preserve_mostcc void @__flick_timed_full(i64 0)
 // CHECK: ret i32
 int pointer(int *p) { return *p; }
 
-// (Bytes and direction of one access are 8 and 9, in the upper half how many the NxP makes of it.)
+// (-9152422746242678776 is 0x80fc100100000008. The lowest byte is 8 for a read of 4 bytes and 9
+// for a write; 1 is above it, the number of accesses that the NxP makes. The upper part says which
+// load this is, and which loads its address comes from.)
 // One look for several accesses to an object.
 // CHECK-LABEL: @object(
-// CHECK: lshr
-// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %p, i64 4294967304)
-// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %{{.*}}, i64 4294967305)
+// CHECK: lshr i64 %{{[0-9]+}}, 21
+// CHECK-NOT: , 21
+// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %p, i64 -9152422746242678776, i64 %{{[0-9]+}})
+// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %{{.*}}, i64 -9152440338428723191, i64 %{{[0-9]+}})
 // CHECK-NOT: lshr
 // CHECK: ret void
 void object(int *p) { p[1] = p[0]; }
@@ -42,8 +51,8 @@ void object(int *p) { p[1] = p[0]; }
 // Variables of the host are of interest to profiles only: one look at the mark of all memory.
 // CHECK-LABEL: @variable(
 // CHECK: %flick.profiled = load i8, ptr %flick.map, {{.*}}!invariant.load
-// CHECK-NOT: lshr
-// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %{{.*}}, i64 4294967304)
+// CHECK-NOT: , 21
+// CHECK: call preserve_mostcc void @__flick_timed_access(ptr %{{.*}}, i64 -9223354440373764088, i64 %{{[0-9]+}})
 // CHECK: ret i32
 int variable(int i) { return table[i]; }
 

@@ -42,6 +42,7 @@ fn exports() {
         timed::CLOCK,
         timed::FULL,
         timed::LIBRARY,
+        timed::LINES,
         timed::MAP,
         timed::MEMORY,
         timed::THREAD_CREATE,

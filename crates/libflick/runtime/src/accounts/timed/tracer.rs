@@ -1,5 +1,6 @@
 //! A thread's part of the trace (`FLICK_TRACE`), and the file.
 use std::ffi::OsStr;
+use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -14,6 +15,7 @@ use super::setting::{self, picoseconds};
 use super::things;
 use crate::locks::bounded::{self, held};
 use crate::os::errno::{last_errno, set_errno};
+use crate::os::system_call::system_call;
 use crate::os::{fatal, process_facts};
 
 /// The file; -1: no trace is wanted.
@@ -106,13 +108,14 @@ fn look_for_room(file: RawFd) {
     if most == u64::MAX {
         return;
     }
-    // SAFETY: all zeroes is a valid `stat`, which the call fills.
+    let mut about = MaybeUninit::<libc::stat>::zeroed();
+    let place = about.as_mut_ptr() as usize;
+    // SAFETY: a place for the record, which the kernel fills; until then it has zeroes.
     let size = unsafe {
-        let mut about: libc::stat = std::mem::zeroed();
-        if libc::fstat(file, &raw mut about) != 0 {
+        if system_call(libc::SYS_fstat, [file as usize, place]) != 0 {
             return;
         }
-        about.st_size
+        about.assume_init().st_size
     };
     let detail = Detail::of(u64::try_from(size).unwrap_or(0), most);
     // It never becomes finer: a thread has sums to its end.
