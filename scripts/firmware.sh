@@ -62,7 +62,7 @@ build)
   find_compiler
   # Each copy of a function in its callers takes room, and a kernel with all roles has 256 KiB.
   case " ${*:3} " in
-  *root* | *handovers*) export RUSTFLAGS="${RUSTFLAGS:-} -Cllvm-args=-inline-threshold=150" ;;
+  *root*) export RUSTFLAGS="${RUSTFLAGS:-} -Cllvm-args=-inline-threshold=150" ;;
   esac
   "$cargo" build -q --release -p flick-kernel --target $target "${options[@]}" "${@:3}"
   mkdir -p "$(dirname "$2")"
@@ -79,7 +79,7 @@ test)
   "$cargo" test -q --release -p flick-kernel-core -p flick-files
   "$cargo" clippy -q --release -p flick-kernel-core -p flick-files --all-targets -- -D warnings
   rustup_target || skip_tests "lints of the kernel: no compiler for $target (rustup target add $target)"
-  for features in '' symmetric host alone root host,root handovers; do
+  for features in '' symmetric host alone root host,root; do
     "$cargo" clippy -q --release -p flick-kernel --target $target --features "$features" -- -D warnings
   done
   "$cargo" clippy -q --release -p flick-file-servers --target $target -- -D warnings

@@ -188,14 +188,23 @@ impl Handovers {
         self.is_open
     }
 
-    /// Harts hand over by themselves from now on, if there is a field for that.
-    pub fn open(&mut self, word: &HandoverWord, fields: [Field; FIELDS]) {
+    /// Harts hand over by themselves from now on, if there is a field for that. `idle` has the hart of the caller of
+    /// each asked field. Of two fields with one hart the first is opened, since their receivers would both give the
+    /// hart a thread.
+    pub fn open(&mut self, word: &HandoverWord, fields: [Field; FIELDS], idle: [u8; FIELDS]) {
+        let mut told = 0_u64;
         let mut opened = (self.opened >> COUNT).wrapping_add(1) << COUNT;
         for (n, field) in fields.into_iter().enumerate() {
             let of = match field {
                 Field::Closed | Field::Told => CLOSED,
                 Field::Ready => READY,
-                Field::Asked => ASKED,
+                Field::Asked => match 1_u64 << (idle[n] % 64) {
+                    hart if told & hart != 0 => CLOSED,
+                    hart => {
+                        told |= hart;
+                        ASKED
+                    }
+                },
                 Field::Lent(hart) => of_hart(hart),
             };
             opened = with(opened, n, of);
@@ -263,6 +272,7 @@ mod tests {
         all.open(
             &word,
             [Field::Ready, Field::Ready, Field::Asked, Field::Closed],
+            [0, 0, 7, 0],
         );
         let seen = word.look();
         assert!(word.call(seen, 0, 3));
@@ -280,12 +290,31 @@ mod tests {
     }
 
     #[test]
+    fn a_hart_is_told_once() {
+        let word = HandoverWord::new();
+        let mut all = Handovers::new();
+        all.open(&word, [Field::Asked; FIELDS], [5, 2, 5, 2]);
+        let seen = word.look();
+        let fields: [Field; FIELDS] = core::array::from_fn(|n| field(seen, n));
+        assert_eq!(
+            fields,
+            [Field::Asked, Field::Asked, Field::Closed, Field::Closed]
+        );
+        assert!(word.tell(seen, 0) && !word.tell(word.look(), 2) && word.tell(word.look(), 1));
+        let mut seen = vec![];
+        let now = all.close(&word).unwrap();
+        all.settle(now, |_, _| 1, |change| seen.push(change));
+        assert_eq!(seen, [Change::Told(0), Change::Told(1)]);
+    }
+
+    #[test]
     fn a_second_call_is_seen() {
         let word = HandoverWord::new();
         let mut all = Handovers::new();
         all.open(
             &word,
             [Field::Lent(1), Field::Closed, Field::Closed, Field::Closed],
+            [0; FIELDS],
         );
         assert!(word.give_back(word.look(), 0, 1) && word.call(word.look(), 0, 1));
         let mut seen = vec![];
@@ -295,6 +324,7 @@ mod tests {
         all.open(
             &word,
             [Field::Lent(1), Field::Closed, Field::Closed, Field::Closed],
+            [0; FIELDS],
         );
         let now = all.close(&word).unwrap();
         all.settle(now, |_, _| 1, |change| panic!("{change:?}"));

@@ -218,7 +218,7 @@ impl State {
             _ => Field::Closed,
         });
         let mut handovers = self.handovers;
-        self.on_word(|word| handovers.open(word, fields));
+        self.on_word(|word| handovers.open(word, fields, [0; FIELDS]));
         self.handovers = handovers;
         if !handovers.are_open() {
             return None;

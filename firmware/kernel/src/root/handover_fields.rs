@@ -27,8 +27,8 @@ struct LentHart {
 struct HandoverField {
     gate: Option<u8>,
     lent: Option<LentHart>,
-    /// The call that has no answer yet, and the hart of its receiver.
-    asked: (u8, u8),
+    /// The call that has no answer yet, the hart of its receiver, and that of its caller.
+    asked: (u8, u8, u8),
     /// The receiver whose buffer has been looked up: its number, the buffer, and its physical address.
     known: (u64, u64, u64),
     /// The same of the caller that waits.
@@ -50,7 +50,7 @@ impl HandoverFields {
         const NONE: HandoverField = HandoverField {
             gate: None,
             lent: None,
-            asked: (0, 0),
+            asked: (0, 0, 0),
             known: (0, 0, 0),
             known_caller: (0, 0, 0),
         };
@@ -124,7 +124,9 @@ impl Kernel {
     #[inline(never)]
     fn open_fields(&mut self) {
         let fields = core::array::from_fn(|n| self.field_now(n).unwrap_or_default());
-        self.root.handovers.word.open(&WORD, fields);
+        let handovers = &mut self.root.handovers;
+        let idle = handovers.all.each_ref().map(|field| field.asked.2);
+        handovers.word.open(&WORD, fields, idle);
     }
 
     fn field_now(&mut self, n: usize) -> Option<Field> {
@@ -197,6 +199,8 @@ impl Kernel {
         set(&entry.right, wait.number);
         set(&entry.slot, slot_of_field(n));
         set(&entry.harts, harts);
+        // Calls and answers while the word is open leave the field as it is, and the thread may wait with another buffer.
+        self.forget_wait(gate);
         Some(Field::Ready)
     }
 
@@ -238,7 +242,7 @@ impl Kernel {
         set(&entry.answer, at);
         set(&entry.caller_page, core::ptr::from_ref(page).addr() as u64);
         set(&entry.caller_hart, hart.into());
-        self.root.handovers.all[n].asked = (call, runs);
+        self.root.handovers.all[n].asked = (call, runs, hart);
         Some(Field::Asked)
     }
 
@@ -304,10 +308,9 @@ impl Kernel {
                 self.root.handovers.all[n].lent = None;
             }
             Change::Told(n) => {
-                let (call, runs) = self.root.handovers.all[n].asked;
+                let (call, runs, hart) = self.root.handovers.all[n].asked;
                 known_rights::wait_for_hart(runs);
                 let caller = self.end_direct_call(call)?;
-                let hart = self.dispatch.threads[caller].last_hart;
                 self.dispatch.has_begun(hart, caller, csr::time());
             }
         }

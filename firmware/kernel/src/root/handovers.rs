@@ -20,14 +20,12 @@ use crate::trace_points::point;
 use crate::user_hart::{ask_because, load, switch_to};
 use crate::{float_state, vector_state};
 
-/// Off by default: a pipeline of the shell has lost a call in timed runs (`docs/roadmap.md`). Other kernels execute calls
-/// on the threads' harts, or have threads that the host may take away.
-pub const HAS_HANDOVERS: bool = cfg!(feature = "handovers")
-    && !cfg!(any(
-        feature = "symmetric",
-        feature = "alone",
-        feature = "host"
-    ));
+/// Other kernels execute calls on the threads' harts, or have threads that the host may take away.
+pub const HAS_HANDOVERS: bool = !cfg!(any(
+    feature = "symmetric",
+    feature = "alone",
+    feature = "host"
+));
 
 /// Looks whether the word is open, before the kernel hart is asked to answer. That takes longer.
 const LOOKS: u32 = 32;
