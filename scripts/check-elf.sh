@@ -28,10 +28,10 @@ clang-19 -O2 -I"$root/include" "$root/examples/callbacks/callbacks.c" -o "$work/
 
 one_x86_elf() {
   file -b "$1" | grep -q '^ELF 64-bit LSB .*x86-64' &&
-    readelf -h "$1" | grep -q 'Machine:.*X86-64'
+    readelf -h "$1" | grep 'Machine:.*X86-64' >/dev/null
 }
 no_writable_code() {
-  readelf -lW "$1" | grep -q GNU_STACK && ! readelf -lW "$1" | grep -Eq ' RWE '
+  readelf -lW "$1" | grep GNU_STACK >/dev/null && ! readelf -lW "$1" | grep -E ' RWE ' >/dev/null
 }
 no_needed_but_flick_and_libc() {
   readelf -dW "$1" | awk '/NEEDED/ { gsub(/[][]/, "", $NF); print $NF }' | sort | tr '\n' ' ' |

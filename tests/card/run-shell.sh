@@ -117,7 +117,7 @@ timeout 120 "$flick" card sh --contents host --save card.tar -c 'mkdir out; cp s
 verdict $? "the files are saved, and nothing of them is on the console"
 "$flick" card cp 'card.tar:/' host card.tar:/copy/ && "$flick" card cp card.tar:/ back && diff -r host back/copy/host && diff -r host/sub back/sub && cmp back/out/b2 host/sub/bytes
 verdict $? "files are copied in and out"
-[ -x back/tool ] && tar -tvf card.tar | grep -q 'out/b2 link to out/b1'
+[ -x back/tool ] && tar -tvf card.tar | grep 'out/b2 link to out/b1' >/dev/null
 verdict $? "programs and links stay such"
 "$flick" card cp 'card.tar:/out/b?' text card.tar:/sub/../new/ && "$flick" card cp 'card.tar:/n*/*' folder/ && ls folder | tr '\n' ' ' | grep -q '^b1 b2 text $'
 verdict $? "wildcards are of the archive's names"
