@@ -62,7 +62,7 @@ build)
   find_compiler
   # Each copy of a function in its callers takes room, and a kernel with all roles has 256 KiB.
   case " ${*:3} " in
-  *root*) export RUSTFLAGS="${RUSTFLAGS:-} -Cllvm-args=-inline-threshold=150" ;;
+  *root*) export RUSTFLAGS="${RUSTFLAGS:-} -Cllvm-args=-inline-threshold=75" ;;
   esac
   "$cargo" build -q --release -p flick-kernel --target $target "${options[@]}" "${@:3}"
   mkdir -p "$(dirname "$2")"

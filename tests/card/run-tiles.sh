@@ -46,7 +46,7 @@ prints() { # NAME EXPECTED OPTION...
   verdict $? "what $1 prints"
 }
 good='checks that fail: 0'
-compile "$source"/{remote_calls,beside,deaths,core_programs,quotas}.c
+compile "$source"/{remote_calls,beside,deaths,core_programs,moving_programs,quotas}.c
 
 # A hostile program, and a hostile kernel in the place of that of a tile.
 bare=(--target=riscv64-unknown-elf -march=rv64gc -mabi=lp64d -mcmodel=medany -O2 -Wall -Wextra -Werror -nostdlib -static
@@ -104,6 +104,19 @@ for option in "" --timed; do
       grep -v '^kernel: ' | diff good.expected -
     verdict $? "programs that a program ${tile:+of $tile }starts${option:+ with $option}"
   done
+done
+
+# Programs that move when they have begun, and a tile that stops meanwhile.
+for option in "" --timed; do
+  # shellcheck disable=SC2086
+  prints "programs that move${option:+ with $option}" good.expected $option --file moving_programs \
+    --program moving_programs -- moving_programs
+done
+echo ends >ends.expected
+for at in 6 7.3 9 11.6 14 17.5 20; do
+  printf '[[fault]]\nat = { time = "%s ms" }\ndo = "stop-hart"\ntile = "core1"\nhart = 0\n' "$at" >stop-moves.toml
+  prints "programs that move, and a tile that stops at $at ms" ends.expected --inject stop-moves.toml \
+    --file moving_programs --program moving_programs -- moving_programs any
 done
 
 printf '%s\n' 'a tile: services 8, views 128, groups 16' "a program of the root's tile: services 4, views 64, groups 8" \

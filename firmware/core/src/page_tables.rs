@@ -85,6 +85,9 @@ pub struct PageTables {
     mode: Mode,
 }
 
+/// The rights of a page that no other process sees, and its frame.
+pub type OwnPage = (u64, Option<u64>);
+
 /// Software's, without V: the page is being unmapped, and its frame is still in use.
 const GONE: u64 = 512;
 /// Software's, with V: several processes have the page, and see each other's stores.
@@ -382,6 +385,42 @@ impl PageTables {
         Ok(())
     }
 
+    /// Calls a function for each page that is mapped, with its address, and with its rights and its frame, if it has one
+    /// yet. `None`: another process sees what is stored there, or it is being unmapped.
+    ///
+    /// # Errors
+    /// Those of the function, which end it.
+    pub fn each_page<E>(
+        &self,
+        memory: &impl Physical,
+        f: &mut impl FnMut(u64, Option<OwnPage>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        Self::pages_of((self.root, 0), self.mode.levels() - 1, memory, f)
+    }
+
+    fn pages_of<E>(
+        (table, base): (u64, u64),
+        level: u32,
+        memory: &impl Physical,
+        f: &mut impl FnMut(u64, Option<OwnPage>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for index in 0..512 {
+            let entry = memory.load(table + index * 8);
+            let address = base + (index << (12 + 9 * level));
+            match (level, entry & VALID, entry) {
+                (_, _, 0) => {}
+                (0, 0, _) if entry & GONE == 0 => f(address, Some((rights_of(entry), None)))?,
+                (0, VALID, _) if entry & SHARED == 0 => {
+                    f(address, Some((rights_of(entry), Some(frame_of(entry)))))?;
+                }
+                (0, _, _) => f(address, None)?,
+                (_, VALID, _) => Self::pages_of((frame_of(entry), address), level - 1, memory, f)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// The first page from an address on that is mapped.
     pub fn next_mapped(&self, from: u64, memory: &impl Physical) -> Option<u64> {
         let mut address = from / PAGE * PAGE;
@@ -491,6 +530,16 @@ mod tests {
         )
     }
 
+    fn all_pages(tables: &PageTables, memory: &Memory) -> Vec<(u64, Option<OwnPage>)> {
+        let mut all = vec![];
+        let each = tables.each_page(memory, &mut |address, page| {
+            all.push((address, page));
+            Ok::<(), ()>(())
+        });
+        assert_eq!(each, Ok(()));
+        all
+    }
+
     #[test]
     fn pages_come_at_their_first_access() {
         for mode in [Mode::Sv39, Mode::Sv48] {
@@ -502,6 +551,10 @@ mod tests {
                 .unwrap();
             let again = tables.map(0x1_0000, 1, &mut frames, &mut memory);
             assert_eq!(again, Err(Trouble::Mapped));
+            assert_eq!(
+                all_pages(&tables, &memory),
+                [(0x1_0000, Some((write, None)))]
+            );
             let before = frames.free_frames();
             assert!(PageTables::of(tables.satp(3)).awaits_memory(0x1_0000, &mut memory));
             assert!(!tables.awaits_memory(0x1_1000, &mut memory));
@@ -522,6 +575,8 @@ mod tests {
             let store = tables.resolve(0x1_0000, rights::WRITE, &mut frames, &mut memory);
             assert_eq!(store, Err(Trouble::NoRight));
             assert_eq!(tables.next_mapped(0, &memory), Some(0x1_0000));
+            let own = Some((rights::READ, Some(at / PAGE * PAGE)));
+            assert_eq!(all_pages(&tables, &memory), [(0x1_0000, own)]);
             tables.unmap(0x1_0000, &mut frames, &mut memory).unwrap();
             assert_eq!(tables.next_mapped(0, &memory), None);
             let gone = tables.unmap(0x1_0000, &mut frames, &mut memory);
@@ -595,6 +650,7 @@ mod tests {
         // A copy of the process has the same page.
         two.share(0x9000, (&three, 0x9000, None), &mut frames, &mut memory)
             .unwrap();
+        assert_eq!(all_pages(&two, &memory), [(0x9000, None), (0xa000, None)]);
         for (tables, at) in [(&one, 0x5000), (&two, 0x9000), (&three, 0x9000)] {
             let stored = store(tables, at, &mut frames, &mut memory);
             assert_eq!(stored, Ok((frame, Resolved::Nothing)));

@@ -366,7 +366,8 @@ impl Kernel {
     #[inline(never)]
     pub fn wake(&mut self, place: Place) {
         #[cfg(feature = "root")]
-        if self.dispatch.threads[place].harts == 0 {
+        // It stands for a call of another tile. Those that are held have no hart either.
+        if self.dispatch.threads[place].harts == 0 && self.map.is_root {
             return self.answer_remote(place);
         }
         point!("wake", place);

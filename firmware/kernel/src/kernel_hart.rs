@@ -328,7 +328,7 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
             first = serve(kernel, callers, first);
             (rounds, looks) = (rounds + 1, 0);
             // Those who call without a pause do not keep others from their time.
-            if !rounds.is_multiple_of(ROUNDS) {
+            if rounds < 2 * ROUNDS {
                 continue;
             }
         } else if looks < LOOKS && !is_awaited() {
@@ -344,13 +344,16 @@ fn serve_for_ever(kernel: &mut Kernel) -> ! {
             if looks.is_multiple_of(2) && kernel.tidy(PENDING.has_ended()) {
                 looks = 0;
             }
-            continue;
+            if rounds < ROUNDS || looks < 2 {
+                continue;
+            }
         }
+        let pauses = callers == 0 && looks >= LOOKS;
+        (rounds, looks) = (0, 0);
         attend(kernel);
-        if callers != 0 {
+        if !pauses {
             continue;
         }
-        looks = 0;
         if HAS_CLAIMS && !kernel.claims.are_open() {
             kernel.open_claims();
         }

@@ -153,6 +153,13 @@ impl Kernel {
         self.dispatch.threads.in_list(&readers).next()
     }
 
+    /// Has a process a mailbox?
+    #[cfg(feature = "root")]
+    pub fn has_mailboxes(&mut self, process: u16) -> bool {
+        let is_its = |mailbox: &Mailbox| mailbox.process == Some(process);
+        self.tiles.mailboxes.find(0, is_its).is_some()
+    }
+
     /// A process has ended.
     pub fn close_mailboxes(&mut self, process: u16) {
         let mut from = 0;

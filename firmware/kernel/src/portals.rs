@@ -111,6 +111,13 @@ impl Kernel {
         value(0)
     }
 
+    /// Has a process a portal?
+    #[cfg(feature = "root")]
+    pub fn has_portals(&mut self, process: u16) -> bool {
+        let is_its = |portal: &Portal| portal.process == Some(process);
+        self.tiles.portals.find(0, is_its).is_some()
+    }
+
     /// A process has ended.
     pub fn close_portals(&mut self, process: u16) {
         let mut from = 0;

@@ -32,6 +32,9 @@ pub struct Process {
     /// The number that it has at the root that has started it; 0: it was started here.
     #[cfg(feature = "root")]
     pub chosen: u32,
+    /// It does not run any more, because it moves to another tile.
+    #[cfg(feature = "root")]
+    pub is_held: bool,
     /// Threads that wait at an address.
     pub waiters: List,
     /// Threads that wait for exceptions.
@@ -64,6 +67,8 @@ const NONE: Process = Process {
     is_used: false,
     #[cfg(feature = "root")]
     chosen: 0,
+    #[cfg(feature = "root")]
+    is_held: false,
     waiters: List::EMPTY,
     handlers: List::EMPTY,
     faulted: List::EMPTY,

@@ -65,6 +65,16 @@ pub mod program {
     pub const START: u64 = 1;
     /// It is to be ended.
     pub const END: u64 = 2;
+    /// It does not run any more, because it moves to another tile. The second word of the answer is how many bytes
+    /// its image has, which its kernel would write. `EAGAIN`: it is not at rest yet. `EBUSY`: it has what cannot move.
+    pub const HOLD: u64 = 3;
+    /// Its image is to be written by the endpoint of the fourth word, to so many bytes as the fifth one says. Behind
+    /// that the tile does not have it any more.
+    pub const SAVE: u64 = 4;
+    /// It was held, and goes on.
+    pub const GO_ON: u64 = 5;
+    /// It goes on on this tile, with the image that another one has written. The words are those of [`START`].
+    pub const LAND: u64 = 6;
 }
 
 /// What of a call's arguments is an address.

@@ -204,10 +204,10 @@ calls! {
         "activity": "a capability", "may": "1: it may move, 0: it keeps its tile";
         "the tile that it has now";
         NotFound: "the caller's process has no such capability", Invalid: "it is not of an activity, or `may`",
-        Busy: "it is of a group, or a program that has begun",
+        Busy: "it is of a group, or a program that is over",
         NoCall: "the kernel is no root";
         "Lets an activity have its turn on any tile of the same kind. It keeps its tile at first. A program begins on \
-         the tile of the same kind that has the fewest."
+         the tile of the same kind that has the fewest, and moves to one that has none."
     GroupCreate = 114, "group_create", Kernel;
         ; "a capability";
         NoMemory: "the process has 8 groups, or there is no place for one", NoCall: "the kernel is no root";

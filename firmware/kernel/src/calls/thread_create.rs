@@ -57,6 +57,17 @@ impl Kernel {
         place
     }
 
+    /// The first thread of a process that has begun elsewhere. Its registers follow, and then it is woken.
+    #[cfg(feature = "root")]
+    pub fn start_held(&mut self, process: u16, priority: u64) -> Option<Place> {
+        let place = self.new_thread(process, priority.min(PRIORITIES - 1))?;
+        let owner = &mut self.processes[process];
+        (owner.watches, owner.first) = (WATCHED, Some(place));
+        self.begin_thread(place, process, [0; 4]);
+        self.processes[process].watches = 0;
+        Some(place)
+    }
+
     #[inline(never)]
     fn answer_create(&mut self, hart: u8, made: Result<Place, Error>) {
         let value = match made {

@@ -357,17 +357,13 @@ impl Kernel {
         if label & NOTICE != 0 && !message.header.is_answer() {
             let [gone, what, number, at, size, ..] = message.payload;
             self.endpoints_are_gone(gone);
-            let done = match what {
-                program::START => self.start_chosen(number, at, size),
-                program::END => {
-                    self.end_chosen(number);
-                    Ok(())
-                }
-                _ => Ok(()),
+            let done = self.do_as_root_says([what, number, at, size]);
+            let words = match done {
+                Ok(value) => [0, value],
+                Err(error) => [error as u64, 0],
             };
-            let error = [done.map_or_else(|error| error as u64, |()| 0)];
             // The root has room for it soon. Behind an answer the slot may have the next message already.
-            let answer = || unit.answer_at(FROM_ROOT, message.slot, &error);
+            let answer = || unit.answer_at(FROM_ROOT, message.slot, &words);
             let mut answered = answer();
             while answered == Err(UnitError::NoSpace) {
                 answered = answer();
@@ -384,6 +380,22 @@ impl Kernel {
         if let Some(asked) = self.root.asked.take(label) {
             self.root_has_answered(&asked, &message.payload);
         }
+    }
+
+    /// What a notice says of a program.
+    #[inline(never)]
+    fn do_as_root_says(&mut self, [what, number, at, size]: [u64; 4]) -> Result<u64, Error> {
+        match what {
+            program::START | program::LAND => {
+                self.start_chosen(number, (at, size), what == program::LAND)?;
+            }
+            program::END => self.end_chosen(number),
+            program::HOLD => return self.hold_chosen(number),
+            program::SAVE => self.save_chosen(number, at, size)?,
+            program::GO_ON => self.release_chosen(number),
+            _ => {}
+        }
+        Ok(0)
     }
 
     /// These endpoints are of nothing any more, as bits.

@@ -2,10 +2,12 @@
 //! it begins, so that it can be given capabilities, and the tile's kernel loads its image.
 use flick_abi::card::remote_call::{CHOSEN, FROM_ROOT, program};
 use flick_abi::card::{Error, ProgramImage, RootCall, rights};
+use flick_kernel_core::capabilities::Place as CapabilityPlace;
 use flick_kernel_core::threads::{List, Place, Wait};
 
 use super::core_tiles::EndpointUse;
-use super::{Object, Root};
+use super::program_moves::Step;
+use super::{Memory, Object, Root};
 use crate::dtu::KERNEL;
 use crate::kernel::{Answer, Caller, Done, Kernel, is_past, value};
 
@@ -20,11 +22,11 @@ const ENDS: u16 = 0x8000;
 const STARTS: u16 = 0xc000;
 /// What `activity_wait` says.
 const ENDED: u64 = 3;
-const FAILED: u64 = 4;
+pub const FAILED: u64 = 4;
 
 /// How it is with a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub enum Phase {
     Free,
     New,
     /// Its tile is to be told that it starts.
@@ -32,6 +34,8 @@ enum Phase {
     /// Its tile was told.
     Loads,
     Runs,
+    /// It moves to another tile: the step of which its tile is to be told, or was.
+    Moves(Step, bool),
     /// It has ended so.
     Over(u64, u64),
     /// It was revoked: its process is to be ended, at its tile too if that knows it.
@@ -44,16 +48,19 @@ enum Phase {
 /// A program.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreProgram {
-    phase: Phase,
+    pub phase: Phase,
     /// Its tile, and the number of its process there.
-    core: u8,
-    number: u64,
+    pub core: u8,
+    pub number: u64,
     /// Whose it is.
     maker: u16,
-    may_move: bool,
+    pub may_move: bool,
     given: u8,
     /// As long as its image is loaded: the capability's number, the tile's endpoint that reaches it, and its bytes.
-    image: (u64, u8, u64),
+    pub image: (u64, u8, u64),
+    /// While it moves: the other tile, and the memory of its image, address and pages.
+    pub other: u8,
+    pub frames: (u64, u64),
     starters: List,
     waiters: List,
 }
@@ -74,7 +81,7 @@ impl CorePrograms {
         }
     }
 
-    fn of_process(&mut self, core: u8, number: u64) -> Option<u8> {
+    pub fn of_process(&self, core: u8, number: u64) -> Option<u8> {
         let is_it =
             |of: &CoreProgram| of.phase != Phase::Free && of.core == core && of.number == number;
         self.all.iter().position(is_it).map(|n| n as u8)
@@ -86,6 +93,9 @@ impl CorePrograms {
             let words = match of.phase {
                 Phase::Starts => [program::START, of.number, of.image.1.into(), of.image.2],
                 Phase::Ends => [program::END, of.number, 0, 0],
+                Phase::Moves(step, false) => {
+                    [step.word(), of.number, of.image.1.into(), of.image.2]
+                }
                 _ => return None,
             };
             (of.core == core).then_some((n, words))
@@ -99,6 +109,7 @@ impl CorePrograms {
         *phase = match *phase {
             Phase::Starts => Phase::Loads,
             Phase::Ends => Phase::Leaves,
+            Phase::Moves(step, _) => Phase::Moves(step, true),
             other => other,
         };
     }
@@ -144,6 +155,8 @@ impl Kernel {
             may_move: false,
             given: 0,
             image: (0, 0, 0),
+            other: 0,
+            frames: (0, 0),
             starters: List::EMPTY,
             waiters: List::EMPTY,
         });
@@ -174,7 +187,7 @@ impl Kernel {
         }
     }
 
-    fn program_at(&mut self, n: u8) -> &mut CoreProgram {
+    pub fn program_at(&mut self, n: u8) -> &mut CoreProgram {
         &mut self.root.programs.all[usize::from(n)]
     }
 
@@ -217,6 +230,8 @@ impl Kernel {
             may_move: false,
             given: 0,
             image: (0, 0, 0),
+            other: 0,
+            frames: (0, 0),
             starters: List::EMPTY,
             waiters: List::EMPTY,
         };
@@ -240,13 +255,13 @@ impl Kernel {
         Ok(got)
     }
 
-    /// A program may begin on another tile of the same kind, or may not.
+    /// A program may be on another tile of the same kind, or may not.
     fn let_program_move(&mut self, n: u8, may: u64) -> Answer {
         let of = self.program_at(n);
         if may > 1 {
             return Err(Error::Invalid);
         }
-        if may != 0 && of.phase != Phase::New {
+        if may != 0 && matches!(of.phase, Phase::Over(..)) {
             return Err(Error::Busy);
         }
         of.may_move = may != 0;
@@ -254,7 +269,7 @@ impl Kernel {
         value(self.tile_of_core(core))
     }
 
-    fn tile_of_core(&self, core: u8) -> u64 {
+    pub fn tile_of_core(&self, core: u8) -> u64 {
         self.root.cores.get(core).map_or(0, |of| of.tile.into())
     }
 
@@ -295,20 +310,28 @@ impl Kernel {
         self.find_core(n);
         let CoreProgram { core, number, .. } = *self.program_at(n);
         let owner = self.remote_owner(core, number).ok_or(Error::Dead)?;
-        // The tile's kernel has it as long as it loads.
-        let own = self
-            .root
-            .capabilities
-            .add(owner, Object::Memory(memory), Some(place));
-        let own = own.ok_or(Error::NoMemory)?;
-        let endpoint = memory.endpoint(KERNEL);
-        let at = self.add_core_endpoint((core, owner), own, endpoint, &|_| EndpointUse::Image(own));
-        let at = at.inspect_err(|_| self.revoke(own))?;
-        let image = self.root.capabilities.number(own);
-        let of = self.program_at(n);
-        (of.image, of.phase) = ((image, at, memory.size), Phase::Starts);
+        self.show_image(n, (core, owner), memory, Some(place))?;
+        self.program_at(n).phase = Phase::Starts;
         self.tell_core_tiles();
         self.wait_for_program(caller, STARTS | u16::from(n), u64::MAX)
+    }
+
+    /// The kernel of a tile reaches the image of a program.
+    pub fn show_image(
+        &mut self,
+        n: u8,
+        owner: (u8, u16),
+        memory: Memory,
+        source: Option<CapabilityPlace>,
+    ) -> Result<(), Error> {
+        let object = Object::Memory(memory);
+        let own = self.root.capabilities.add(owner.1, object, source);
+        let own = own.ok_or(Error::NoMemory)?;
+        let endpoint = memory.endpoint(KERNEL);
+        let at = self.add_core_endpoint(owner, own, endpoint, &|_| EndpointUse::Image(own));
+        let at = at.inspect_err(|_| self.revoke(own))?;
+        self.program_at(n).image = (self.root.capabilities.number(own), at, memory.size);
+        Ok(())
     }
 
     fn wait_for_program(&mut self, caller: Caller, which: u16, until: u64) -> Answer {
@@ -352,7 +375,7 @@ impl Kernel {
     }
 
     /// The kernel of a tile has answered a notice with an error of a program that starts, or 0; or ends one.
-    pub fn program_was_told(&mut self, n: u8, error: u64) {
+    pub fn program_was_told(&mut self, n: u8, [error, value]: [u64; 2]) {
         let of = self.program_at(n);
         let (core, number) = (of.core, of.number);
         match of.phase {
@@ -365,11 +388,19 @@ impl Kernel {
                 self.end_program_waits(STARTS | u16::from(n), Ok((0, 0)));
             }
             Phase::Leaves => of.phase = Phase::Free,
+            Phase::Moves(step, true) => self.step_is_done(n, step, (error, value)),
             _ => {}
         }
     }
 
-    fn drop_image(&mut self, n: u8) {
+    /// The image of a program is of no use any more.
+    pub fn drop_image(&mut self, n: u8) {
+        self.hide_image(n);
+        self.free_image(n);
+    }
+
+    /// The tile of a program reaches its image no more.
+    pub fn hide_image(&mut self, n: u8) {
         let of = self.program_at(n);
         let (core, number, image) = (of.core, of.number, of.image.0);
         let owner = self.remote_owner(core, number);
@@ -384,11 +415,12 @@ impl Kernel {
         let Some(n) = self.root.programs.of_process(core, number) else {
             return;
         };
+        self.free_image(n);
         let of = self.program_at(n);
         match of.phase {
             Phase::Revoked(true) => of.phase = Phase::Ends,
             Phase::Revoked(false) => of.phase = Phase::Free,
-            Phase::Starts | Phase::Loads | Phase::New | Phase::Runs => {
+            Phase::Starts | Phase::Loads | Phase::New | Phase::Runs | Phase::Moves(..) => {
                 of.phase = Phase::Over(how, status);
                 let started = match how {
                     ENDED => Ok((0, 0)),

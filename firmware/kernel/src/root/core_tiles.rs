@@ -583,8 +583,11 @@ impl Kernel {
             }
         }
         (of.told, of.told_at) = (0, 0);
-        if let Some(n) = of.tells.take() {
-            self.program_was_told(n, message.payload[0]);
+        // It may be another one by now, if that has ended by itself.
+        let tells = of.tells.take();
+        if let Some(n) = tells.filter(|&n| self.root.programs.all[usize::from(n)].core == core) {
+            let [error, value, ..] = message.payload;
+            self.program_was_told(n, [error, value]);
         }
         self.tell_core_tiles();
     }

@@ -93,6 +93,12 @@ impl Root {
         &mut self.gates.0[usize::from(gate)].readers
     }
 
+    /// Has a process of this tile a gate that the root has made?
+    pub fn has_gates(&self, process: u16) -> bool {
+        let mut all = self.gates.0.iter();
+        all.any(|gate| gate.endpoint != 0 && gate.of.0 == process)
+    }
+
     /// A process of this tile has ended, whose gates the root will clear: nobody has them any more.
     pub fn leave_gates(&mut self, process: u16) {
         let of_process = |gate: &&mut Gate| gate.endpoint != 0 && gate.of.0 == process;
@@ -494,7 +500,7 @@ impl Kernel {
     #[inline(always)]
     pub fn wait_at_gate(&mut self, gate: u8, reader: Place) -> WaitAtGate {
         let known = self.root.gates.0[usize::from(gate)].waits;
-        match known.reader == reader {
+        match known.reader == reader && !self.root.handovers.has_other_buffer(gate) {
             true => known,
             false => self.find_wait_at_gate(gate, reader),
         }

@@ -72,6 +72,14 @@ impl HandoverFields {
         ((receiver, buffer) == of).then_some(at)
     }
 
+    /// Calls and answers while the word is open leave the field as it is. The thread may wait with another buffer
+    /// behind them than is known.
+    #[inline(always)]
+    pub fn has_other_buffer(&self, gate: u8) -> bool {
+        let is_other = |n: usize| load(&ENTRIES[n].buffer) != self.all[n].known.2;
+        HAS_HANDOVERS && self.is_used && self.field_of(gate).is_some_and(is_other)
+    }
+
     /// A gate is gone.
     pub fn forget_gate(&mut self, gate: u8) {
         if let Some(n) = self.field_of(gate) {
@@ -199,8 +207,6 @@ impl Kernel {
         set(&entry.right, wait.number);
         set(&entry.slot, slot_of_field(n));
         set(&entry.harts, harts);
-        // Calls and answers while the word is open leave the field as it is, and the thread may wait with another buffer.
-        self.forget_wait(gate);
         Some(Field::Ready)
     }
 

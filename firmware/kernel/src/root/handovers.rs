@@ -27,7 +27,7 @@ pub const HAS_HANDOVERS: bool = !cfg!(any(
     feature = "host"
 ));
 
-/// Looks whether the word is open, before the kernel hart is asked to answer. That takes longer.
+/// Looks whether the word is open, before the kernel hart is asked. That takes longer.
 const LOOKS: u32 = 32;
 
 /// Who hands over what.
@@ -202,6 +202,15 @@ unsafe fn copy(from: u64, to: u64, size: u64) {
     }
 }
 
+/// The kernel hart opens the word when it has told this hart to run, or has answered its last call.
+#[inline(always)]
+fn await_opening() {
+    let mut looks = 0;
+    while !WORD.is_open() && looks < LOOKS {
+        looks += 1;
+    }
+}
+
 /// `gate_call`: the receiver runs on the caller's hart.
 #[inline(never)]
 fn begin_call(
@@ -221,6 +230,7 @@ fn begin_call(
     if load(&entry_of(n).harts) >> local.hart & 1 == 0 {
         return Err(Refused::Usual);
     }
+    await_opening();
     let using = Use::begin(local.hart);
     let (n, label, _) = using
         .find(Kind::Call, owner(local), number)
@@ -316,11 +326,7 @@ fn tell(local: &mut HartLocal, (number, slot): (u64, u64), (message, size): (u64
     if is_message(message, size, PAYLOAD as u64).is_err() {
         return false;
     }
-    // The kernel hart opens the word when it has told this hart to run.
-    let mut looks = 0;
-    while !WORD.is_open() && looks < LOOKS {
-        looks += 1;
-    }
+    await_opening();
     let using = Use::begin(local.hart);
     let seen = WORD.look();
     let is_it = |&n: &usize| {

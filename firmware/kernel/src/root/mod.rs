@@ -18,6 +18,8 @@ mod host_programs;
 mod known_rights;
 mod lost_tiles;
 mod memory;
+mod moved_programs;
+mod program_moves;
 mod remote;
 mod remote_processes;
 mod requests;

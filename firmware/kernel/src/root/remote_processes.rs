@@ -305,6 +305,9 @@ impl Kernel {
         (process, arguments): (RemoteProcess, [u64; 6]),
     ) -> Option<Ended> {
         let own = (called.core, process);
+        if call == RootCall::GateCall {
+            self.part_neighbours(caller, called.core, (called.process, arguments[0]));
+        }
         let done = match call {
             RootCall::GateCreate => self.create_remote_gate(own, arguments[0]),
             RootCall::GateSend => self.send_for(caller, own, arguments, called.why),
@@ -644,6 +647,7 @@ impl Kernel {
         self.root.capabilities.set_account(owner, owner);
         self.processes.remove(owner);
         self.program_has_ended(core, number, how);
+        self.steal_for(core);
     }
 
     fn waiting_of(&self, core: u8, owner: u16) -> Option<Place> {

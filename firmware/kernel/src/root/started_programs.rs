@@ -12,12 +12,11 @@ use crate::direct::Direct;
 use crate::dtu::Unit;
 use crate::first_program::{START, bytes_of, record};
 use crate::kernel::{Kernel, error_of};
-use crate::processes::PROCESSES;
 use crate::program_image::{Source, copy, load, map, words};
 
 /// An image that an endpoint reaches. What is read comes to a page of the kernel first: the unit writes behind the
 /// harts' backs.
-struct Image {
+pub struct Image {
     unit: Unit,
     endpoint: u16,
     page: u64,
@@ -50,10 +49,15 @@ impl Source for Image {
 }
 
 impl Kernel {
-    /// Starts a program that the root knows by a number.
+    /// Starts a program that the root knows by a number, or one that has begun on another tile.
     #[cold]
     #[inline(never)]
-    pub fn start_chosen(&mut self, number: u64, endpoint: u64, size: u64) -> Result<(), Error> {
+    pub fn start_chosen(
+        &mut self,
+        number: u64,
+        (endpoint, size): (u64, u64),
+        has_begun: bool,
+    ) -> Result<(), Error> {
         let unit = self.tiles.unit.ok_or(Error::Dead)?;
         if !self.map.is_coherent {
             return Err(Error::NoCall);
@@ -66,18 +70,24 @@ impl Kernel {
             first: 0,
             size,
         };
-        let started = self.try_start_chosen(number as u32, image);
+        let started = self.try_start_chosen(number as u32, image, has_begun);
         self.frames.free(page);
         started
     }
 
-    fn try_start_chosen(&mut self, number: u32, image: Image) -> Result<(), Error> {
+    fn try_start_chosen(
+        &mut self,
+        number: u32,
+        mut image: Image,
+        has_begun: bool,
+    ) -> Result<(), Error> {
         let tables = PageTables::new(self.map.mode, &mut self.frames, &mut Direct);
         let tables = tables.map_err(error_of)?;
         let made = self.processes.create(None, tables).ok_or(Error::NoMemory);
         let filled = made.and_then(|process| {
             let filled = match self.root.asked.is_untold(process) {
                 true => Err(Error::Again),
+                false if has_begun => self.restore(process, &mut image),
                 false => self.fill(process, image),
             };
             filled.inspect_err(|_| self.processes.remove(process))?;
@@ -122,11 +132,7 @@ impl Kernel {
 
     /// The root ends a program.
     pub fn end_chosen(&mut self, number: u64) {
-        let is_it = |&place: &u16| {
-            let chosen = self.processes[place].chosen;
-            chosen != 0 && u64::from(chosen) == number
-        };
-        if let Some(process) = (0..PROCESSES as u16).find(is_it) {
+        if let Some(process) = self.find_chosen(number) {
             self.end_process(process, Error::Dead as u64);
         }
     }

@@ -16,7 +16,8 @@ struct flick_placed {
 };
 
 /* Makes a program of a tile with this name: "core1", or "core" for the first one of the kind. It
-   has not begun. With `may_move`, it begins on the tile of the same kind that has the fewest. */
+   has not begun. With `may_move`, it begins on the tile of the same kind that has the fewest, and
+   moves to one that has none. */
 int flick_placed_create(struct flick_placed *program, const char *tile, bool may_move);
 /* Gives it a capability of the caller's. Returns the program's number of it. */
 int64_t flick_placed_give(const struct flick_placed *program, uint64_t capability);
