@@ -44,6 +44,8 @@ struct run {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int in_background, failed_in_background;
+/* A pipeline in the background whose stages have not all begun. */
+static bool begins;
 
 /* Finds out what a stage is, and makes the activity of an accelerator. */
 static int begin_stage(struct running *stage) {
@@ -227,10 +229,21 @@ static void finish(struct running *stage) {
   }
 }
 
+/* The shell reads the next line behind that: a program gets the shell's files when it begins, and
+ * the terminal is one of them. */
+static void has_begun(void) {
+  pthread_mutex_lock(&lock);
+  begins = false;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+}
+
 static int run_now(const struct pipeline *pipeline) {
   struct run *run = calloc(1, sizeof *run);
-  if (!run)
+  if (!run) {
+    has_begun();
     return -fails("memory");
+  }
   run->pipeline = pipeline;
   run->in = pipeline->in;
   const struct stage *stage = &pipeline->stages[0];
@@ -239,13 +252,12 @@ static int run_now(const struct pipeline *pipeline) {
     run->skips = 1;
   }
   uint64_t began = flick_time();
-  int status = 1;
-  if (!begin(run)) {
-    bool has_started = !start(run);
-    for (int n = 0; n < run->count; n++)
-      finish(&run->stages[n]);
-    status = has_started ? run->stages[run->count - 1].status : 1;
-  }
+  bool is_made = !begin(run), has_started = is_made && !start(run);
+  if (pipeline->in_background)
+    has_begun();
+  for (int n = 0; is_made && n < run->count; n++)
+    finish(&run->stages[n]);
+  int status = has_started ? run->stages[run->count - 1].status : 1;
   if (pipeline->is_timed)
     printf("%.1f us\n", (double)(flick_time() - began) * 1e6 / (double)flick_program.frequency);
   for (int n = 0; n < run->count; n++) {
@@ -294,6 +306,7 @@ int run_pipeline(const struct pipeline *pipeline) {
     return -fails("memory");
   pthread_mutex_lock(&lock);
   in_background++;
+  begins = true;
   pthread_mutex_unlock(&lock);
   errno = pthread_create(&thread, NULL, run_later, copy);
   if (errno) {
@@ -305,6 +318,10 @@ int run_pipeline(const struct pipeline *pipeline) {
     return 1;
   }
   pthread_detach(thread);
+  pthread_mutex_lock(&lock);
+  while (begins)
+    pthread_cond_wait(&changed, &lock);
+  pthread_mutex_unlock(&lock);
   return 0;
 }
 

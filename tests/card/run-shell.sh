@@ -168,6 +168,17 @@ at_terminal "wrong uses of the terminal" 1 'ls /srv/terminal; cat /srv/terminal/
 printf 'letters -1\na line\nletters -1 | wc &\nwait\nanother\necho $?\ncat\nthe\nrest' | timeout 120 "$flick" card sh --program letters >out 2>err
 tr -d '$ ' <out | grep -cx 'aline\|1lines,8bytes\|0\|the\|rest' | grep -qx 5
 verdict $? "lines for programs and the shell"
+# A program in the background begins at once, and not with the next line.
+: >out
+{
+  printf 'echo one > f; letters < f &\n'
+  for _ in $(seq 300); do
+    if grep ONE out >/dev/null; then echo 'echo seen' && break; fi
+    sleep 0.1
+  done
+} | timeout 120 "$flick" card sh --program letters >out 2>err
+tr -d '$ ' <out | grep -x seen >/dev/null
+verdict $? "a program in the background begins at once"
 timeout 60 "$flick" card sh --machine virt -c 'ls' </dev/null >out 2>err
 [ $? = 1 ] && grep -q '^shell: the machine has no root' out
 verdict $? "a machine without a root"

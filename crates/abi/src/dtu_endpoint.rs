@@ -93,6 +93,7 @@ impl Endpoint {
     pub const NONE: [u64; 4] = [0; 4];
 
     /// The words.
+    #[inline]
     pub const fn words(&self) -> [u64; 4] {
         match *self {
             Self::Receive(e) => [

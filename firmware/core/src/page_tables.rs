@@ -202,6 +202,7 @@ impl PageTables {
 
     /// How many pages from an address on, of so many, are behind each other in memory, and the physical
     /// address of the first byte. `None`: the first one cannot be accessed without the kernel.
+    #[inline]
     pub fn reach_many(
         &self,
         address: u64,

@@ -28,7 +28,7 @@ pub const HAS_HANDOVERS: bool = !cfg!(any(
 ));
 
 /// Looks whether the word is open, before the kernel hart is asked. That takes longer.
-const LOOKS: u32 = 32;
+const LOOKS: u32 = 64;
 
 /// Who hands over what.
 pub static WORD: HandoverWord = HandoverWord::new();
