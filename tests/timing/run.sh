@@ -144,5 +144,27 @@ END
   done
 done
 
+# Predicted beside real time, of two programs in a list. How near they are is no test: the platform is not this machine.
+truth=$work/truth
+mkdir -p "$truth"/{plain,timed}
+pairs=$here/../../bench/truth/pairs.c
+echo 'int main(void) { return 0; }' | clang-19 -O2 -x c - -o "$truth/plain/nothing"
+clang-19 -O2 -o "$truth/plain/pairs" "$pairs"
+"$flick_cc" -O2 --flick-timed -o "$truth/timed/pairs" "$pairs"
+for name in chase gather; do
+  printf '[[program]]\nname = "%s"\ngroup = "pairs"\nplain = "plain/pairs"\ntimed = "timed/pairs"\n' $name
+  printf 'arguments = ["%s", "near"]\npair = "x"\n' $name
+done >"$truth/list.toml"
+status=0
+"$flick" bench truth --programs "$truth" --platform near-memory --repeat 1 -o "$truth/out" >"$truth/said" 2>"$truth/errors" &&
+  [ "$(grep -c '^"\(chase\|gather\)",pairs,' "$truth/out/truth.csv")" = 2 ] && cmp -s "$truth/said" "$truth/out/truth.md" &&
+  grep -q '^| x ' "$truth/said" && [ -s "$truth/out/truth.svg" ] && [ -s "$truth/out/truth.png" ] || status=1
+result "flick bench truth" $status
+sed -i 's/^group/time = 3\ngroup/' "$truth/list.toml"
+status=0
+"$flick" bench truth --programs "$truth" --platform near-memory -o "$truth/out" >"$truth/said" 2>"$truth/errors" || status=$?
+[ $status = 1 ] && grep -q 'FLK0105' "$truth/errors" && grep -q 'unknown field' "$truth/errors" && status=0
+result "flick bench truth with a bad list" $status
+
 echo "$passed passed, $failed failed"
 exit "$((failed > 0))"

@@ -36,6 +36,7 @@ mod measure_paper;
 mod measure_process;
 mod measure_programs;
 mod measure_scale;
+mod measure_truth;
 mod migration;
 mod nanvix;
 mod numbers;
@@ -44,6 +45,7 @@ mod paper_run;
 mod process_table;
 mod quantile;
 mod scale_table;
+mod truth;
 
 pub use calibration_plots::files as calibration_plots;
 
@@ -94,6 +96,11 @@ pub enum Bench {
     /// It takes about a minute and a half, and says on stderr where it is. The last table compares
     /// with bars: what Flick asks of itself on a quiet machine.
     Scale(measure_scale::Options),
+    /// Predicted times of programs beside their real times, on the machine that the platform is of
+    ///
+    /// `flick platform calibrate` makes the platform, and bench/truth/build.sh the programs. It says
+    /// on stderr where it is. The machine should do nothing else meanwhile.
+    Truth(measure_truth::Options),
 }
 
 /// Measures, and prints the tables. The errors are those of the builds and runs, and FLK0105.
@@ -105,6 +112,7 @@ pub fn run(what: &Bench) -> Result<(), Error> {
         Bench::Paper(options) => measure_paper::run(options),
         Bench::Process(options) => measure_process::run(options),
         Bench::Scale(options) => measure_scale::run(options),
+        Bench::Truth(options) => measure_truth::run(options),
     }
 }
 

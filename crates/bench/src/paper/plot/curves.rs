@@ -135,6 +135,41 @@ impl Curves {
         }
     }
 
+    /// Values over shares of all, per cent, as far as `most`: a title, what is below it, the name of the shares, and
+    /// curves with their labels.
+    pub fn over_shares(
+        title: &str,
+        below: &str,
+        name: &'static str,
+        most: f64,
+        curves: Vec<(String, Vec<(f64, f64)>)>,
+    ) -> Self {
+        let (step, digits) = round_step(most);
+        Self {
+            title: title.into(),
+            below: below.into(),
+            x: Axis {
+                name,
+                least: 0.0,
+                most: 100.0,
+                step: 10.0,
+                digits: 0,
+                text: None,
+            },
+            y: Axis {
+                name: "",
+                least: 0.0,
+                most: (most / step).ceil().max(1.0) * step,
+                step,
+                digits,
+                text: None,
+            },
+            curves: drawn(curves.into_iter()),
+            stated: Vec::new(),
+            level: None,
+        }
+    }
+
     /// Times over sizes or numbers, both on axes of powers of two and of ten. Each curve has a point or more,
     /// above 0. `marks`: the text of a power of two.
     pub fn over_powers(
