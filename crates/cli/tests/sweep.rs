@@ -13,7 +13,7 @@ const PROGRAM: &str = r#"#!/bin/sh
 echo "$1 $2" >> "$RUNS"
 [ "$1" != 13 ] || { echo "unlucky $1" >&2; exit 3; }
 while [ -e hold ] && [ "$1" -ge 40 ]; do sleep 0.05; done
-printf 'flick-stats 1\nprogram ./prog\npid %s\ntimed-platform %s\ntimed-threads 1\n' $$ "$FLICK_PLATFORM" > "$FLICK_STATS"
+printf 'flick-stats 1\nprogram ./prog\npid %s\ntimed-platform %s\ntimed-threads 1\ntimed-ordered 1\n' $$ "$FLICK_PLATFORM" > "$FLICK_STATS"
 printf 'timed-before-ps %s\ntimed-staying-ps %s\ntimed-migrating-ps %s\ntimed-host-counted 1\nend\n' \
   "$1"000000000 "$1"000000000 $(($2 * 1000000000 + $1 * 100000000)) >> "$FLICK_STATS"
 "#;

@@ -1,13 +1,15 @@
 //! Values of an axis: texts, of which some are numbers with a unit.
 
 /// Units, with their factors to the base unit and the dimension.
-const UNITS: [(&str, f64, Dimension); 19] = [
+const UNITS: [(&str, f64, Dimension); 21] = [
     ("ps", 1e-12, Dimension::Time),
     ("ns", 1e-9, Dimension::Time),
     ("us", 1e-6, Dimension::Time),
     ("µs", 1e-6, Dimension::Time),
     ("ms", 1e-3, Dimension::Time),
     ("s", 1.0, Dimension::Time),
+    ("min", 60.0, Dimension::Time),
+    ("h", 3600.0, Dimension::Time),
     ("Hz", 1.0, Dimension::Frequency),
     ("kHz", 1e3, Dimension::Frequency),
     ("MHz", 1e6, Dimension::Frequency),
