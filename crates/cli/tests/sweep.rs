@@ -157,7 +157,10 @@ fn held(dir: &Path) -> Child {
 fn wait_for(what: impl Fn() -> bool) {
     let begin = Instant::now();
     while !what() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "it does not come");
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "it does not come"
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -301,7 +304,10 @@ fn an_array_of_slurm_has_the_same_table() {
         .expect("flick starts");
     assert!(output.status.success(), "{output:?}");
     let said = text(&output.stderr);
-    assert!(said.contains("sweep: 11 points are lost, and done again"), "{said}");
+    assert!(
+        said.contains("sweep: 11 points are lost, and done again"),
+        "{said}"
+    );
     assert_eq!(csv(dir.path()), csv(whole.path()));
     assert_eq!(runs(dir.path()), 32);
 }
@@ -378,11 +384,19 @@ map = ["work", "input"]
     // Platforms are loaded with all settings.
     for (from, to, want) in [
         ("near-memory\"", "near-memroy\"", "no platform of this name"),
-        ("2 GHz", "2 GH", "sweep.toml:9: near-memory with --set nxp.clock=2 GH"),
+        (
+            "2 GHz",
+            "2 GH",
+            "sweep.toml:9: near-memory with --set nxp.clock=2 GH",
+        ),
         ("nxp.clock\" =", "nxp.clok\" =", "`nxp.clok` is not known"),
         ("[run]", "run", "it is not TOML"),
         ("\"{work}\", ", "", "no command uses the axis work"),
-        ("[inputs]", "[inputs]\nnone = [\"{wrk}\"]", "did you mean 'work'?"),
+        (
+            "[inputs]",
+            "[inputs]\nnone = [\"{wrk}\"]",
+            "did you mean 'work'?",
+        ),
     ] {
         fs::write(dir.path().join("sweep.toml"), SWEEP.replace(from, to)).expect("a file");
         let said = text(&sweep(dir.path(), &[]).stderr);
@@ -408,7 +422,10 @@ fn workers_refuse_what_is_no_plan() {
     assert!(code == Some(1) && said.contains("[FLK0105]"), "{said}");
     fs::write(&plan, "{}").expect("a file");
     let (_, said) = worker(&[]);
-    assert!(said.contains("[FLK0116] the plan of a sweep cannot be used"), "{said}");
+    assert!(
+        said.contains("[FLK0116] the plan of a sweep cannot be used"),
+        "{said}"
+    );
     let other = r#"{"flick":"0.0.1","results":"/","directory":"/","limit_s":1.0,"points":[]}"#;
     fs::write(&plan, other).expect("a file");
     let (_, said) = worker(&[]);

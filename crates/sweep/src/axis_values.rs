@@ -58,7 +58,12 @@ pub fn number(text: &str) -> Option<(f64, Dimension)> {
     let value: f64 = digits.replace('_', "").parse().ok()?;
     let unit = unit.trim();
     let (_, factor, dimension) = UNITS.iter().find(|(name, ..)| *name == unit)?;
-    Some((value * factor, *dimension))
+    // A quotient by a power of ten is rounded once, and a product with its inverse twice.
+    let value = match *factor < 1.0 {
+        true => value / (1.0 / factor).round(),
+        false => value * factor,
+    };
+    Some((value, *dimension))
 }
 
 /// A dimension of the sweep: a row of the table has one of its values.
@@ -88,6 +93,7 @@ mod tests {
     #[test]
     fn quantities_are_numbers_in_the_base_unit() {
         assert_eq!(number("0.5 us"), Some((0.5e-6, Dimension::Time)));
+        assert_eq!(number("10 us"), Some((1e-5, Dimension::Time)));
         assert_eq!(number("4 KiB"), Some((4096.0, Dimension::Size)));
         assert_eq!(number("1_000"), Some((1000.0, Dimension::Plain)));
         for text in ["", "fast", "3 parsec", "1.2.3 us", "-"] {

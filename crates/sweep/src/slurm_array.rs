@@ -25,9 +25,9 @@ pub fn script(settings: &Settings, file: &Path, tasks: usize, options: &[String]
          #SBATCH --job-name=flick-sweep\n\
          #SBATCH --array=0-{}\n\
          #SBATCH --requeue\n\
-         #SBATCH --output={}/slurm-%a.log\n",
+         #SBATCH --output={}\n",
         tasks - 1,
-        folder.display()
+        flick_exec::quote(&folder.join("slurm-%a.log").to_string_lossy())
     );
     for option in options {
         text += &format!("#SBATCH {option}\n");
