@@ -3,7 +3,7 @@
 //!
 //! This file has the command line, and hands each command to its crate: compiles and views to
 //! `flick-driver`, runs to `flick-report`, benchmarks to `flick-bench`, and random programs to
-//! `flick-torture` (`torture.rs` has the options), machines to `flick-machine` (`machine_command.rs` and `machine_history.rs`), platforms to
+//! `flick-torture` (`torture.rs` has the options), sweeps to `flick-sweep` (`sweep_command.rs`), machines to `flick-machine` (`machine_command.rs` and `machine_history.rs`), platforms to
 //! `flick-timing` (`platform_command.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
 mod accelerator_report;
@@ -28,6 +28,7 @@ mod migration_report;
 mod platform_command;
 mod sent_files;
 mod size_limit;
+mod sweep_command;
 mod torture;
 mod unit_check;
 
@@ -118,6 +119,9 @@ enum Command {
     /// Build random programs, or yours with random placements, both ways and compare their
     /// behaviour
     Torture(Box<torture::Torture>),
+    /// Run a program on platforms, with placements and inputs, and compare the predictions
+    /// (docs/sweep.md)
+    Sweep(sweep_command::Sweep),
     /// Start gdb with Flick's script, which shows NxP code (docs/debugging.md)
     Gdb {
         #[command(flatten)]
@@ -479,6 +483,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Run(run) => return Err(run.refuse()),
         Command::Bench { what } => flick_bench::run(&what)?,
+        Command::Sweep(sweep) => return sweep.run(),
         Command::Torture(options) => return torture::run(&options),
         Command::Doctor { probe_nx: true, .. } => return Ok(doctor::probe_nx()),
         Command::Doctor { json, .. } => return doctor::run(json),

@@ -10,7 +10,7 @@ use clap_mangen::Man;
 use flick_image::output;
 
 /// Sections that follow the generated ones, by page.
-const BY_HAND: [(&str, &str); 10] = [
+const BY_HAND: [(&str, &str); 11] = [
     ("flick", include_str!("../man/flick.man")),
     ("flick-stat", include_str!("../man/flick-stat.man")),
     ("flick-advise", include_str!("../man/flick-advise.man")),
@@ -20,6 +20,7 @@ const BY_HAND: [(&str, &str); 10] = [
     ("flick-place", include_str!("../man/flick-place.man")),
     ("flick-objdump", include_str!("../man/flick-objdump.man")),
     ("flick-verify", include_str!("../man/flick-verify.man")),
+    ("flick-sweep", include_str!("../man/flick-sweep.man")),
     ("flick-torture", include_str!("../man/flick-torture.man")),
 ];
 

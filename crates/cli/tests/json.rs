@@ -154,3 +154,20 @@ fn statistics() {
         (&Value::Null, &15.into())
     );
 }
+
+#[test]
+fn sweeps() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("sweep.toml");
+    let text = "[run]\ncommand = [\"false\"]\n[platforms]\nnames = [\"near-memory\"]\n";
+    std::fs::write(&file, text).expect("a file");
+    let place = file.display().to_string();
+    let output = flick(&["sweep", "--json", "--dry-run", &place]);
+    let list = checked("sweep", &output.stdout);
+    assert_eq!(list["listed"][0]["cached"], false);
+    let output = flick(&["sweep", "--json", &place]);
+    assert_eq!(output.status.code(), Some(1));
+    let sweep = checked("sweep", &output.stdout);
+    assert_eq!((&sweep["points"], &sweep["done"]), (&1.into(), &0.into()));
+    assert_eq!(sweep["failed"][0]["why"], "exit status 1");
+}

@@ -60,6 +60,9 @@ pub struct Caps {
     /// Seconds of processor time. The kernel ends a process that passes them, which counts as a
     /// time-out.
     pub cpu: Option<u64>,
+    /// The kernel kills the command where the thread that has started it ends. Its children are not
+    /// killed.
+    pub with_caller: bool,
 }
 
 /// A command, and the conditions of its run.
@@ -149,6 +152,22 @@ impl Run<'_> {
             };
             // SAFETY: `set` makes system calls, allocates nothing and takes no lock.
             unsafe { command.pre_exec(set) };
+        }
+        if self.caps.with_caller {
+            // SAFETY: getpid takes nothing and always succeeds.
+            let caller = unsafe { libc::getpid() };
+            let end_with = move || {
+                // SAFETY: prctl and getppid are async-signal-safe, and take numbers.
+                let set = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+                // The caller may have ended before.
+                // SAFETY: as above.
+                match set == 0 && unsafe { libc::getppid() } == caller {
+                    true => Ok(()),
+                    false => Err(io::Error::last_os_error()),
+                }
+            };
+            // SAFETY: `end_with` makes system calls, allocates nothing and takes no lock.
+            unsafe { command.pre_exec(end_with) };
         }
         let child = command.process_group(0).spawn()?;
         let (ended, cpu) = child::wait(child, self.limit)?;

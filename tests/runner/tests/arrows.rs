@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// driver, runtime and report are siblings: they meet in image and events only. The two forms of
 /// libflick are shells over runtime. flick-debug, which runs beside them, makes what driver makes, and
 /// flick-card has the machine.
-const PARTS: [(&str, &[&str]); 31] = [
+const PARTS: [(&str, &[&str]); 32] = [
     (
         "flick-cli",
         &[
@@ -15,6 +15,7 @@ const PARTS: [(&str, &[&str]); 31] = [
             "flick-calibration",
             "flick-driver",
             "flick-report",
+            "flick-sweep",
             "flick-torture",
             "flick-timing",
             "flick-machine-debugger",
@@ -41,6 +42,17 @@ const PARTS: [(&str, &[&str]); 31] = [
         ],
     ),
     ("flick-calibration", &[]),
+    (
+        "flick-sweep",
+        &[
+            "flick-timing",
+            "flick-image",
+            "flick-events",
+            "flick-diagnostics",
+            "flick-names",
+            "flick-exec",
+        ],
+    ),
     (
         "flick-torture",
         &[
