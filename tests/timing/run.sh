@@ -67,6 +67,7 @@ done
 . "$here/platforms.sh"
 . "$here/estimate.sh"
 . "$here/own_memory.sh"
+. "$here/advise_before.sh"
 
 # Threads begin at their creator's times in a trace, too. So its time line ends at the predicted
 # time.

@@ -5,6 +5,8 @@ mod advice_file;
 mod advice_text;
 mod cut;
 mod model;
+mod proposal;
+mod reasons_to_stay;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -20,7 +22,8 @@ use flick_names::Demangle;
 use crate::named_platform;
 use crate::reasons::{self, Reasons};
 use crate::run_program::{self, file_error};
-use advice::Advice;
+use advice_file::Entries;
+use proposal::Proposal;
 
 /// The placement file, if none is named.
 pub const PLACEMENT: &str = "flick.place";
@@ -116,19 +119,22 @@ fn advise(summary: &Summary, command: &[OsString], options: &Options) -> Result<
         let why = "its host code does not record its time".to_owned();
         return Err(nothing(program, why));
     };
-    let advice = Advice::new(&timed.profile);
+    let proposal = Proposal::new(timed);
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    let placed = Reasons::of(&summary.files);
-    let placement = advice_file::placement(&advice, timed, &placed, &words.join(" "));
-    if placement.changes {
-        output::write_keeping_old(&options.output, placement.text.as_bytes())
+    let words = words.join(" ");
+    let mut written = None;
+    if proposal.changes() {
+        let placed = Reasons::of(&summary.files);
+        let entries = Entries::of(&proposal, timed, &placed);
+        let text = entries.text(&advice_file::remarks(&proposal, timed, &words));
+        output::write_keeping_old(&options.output, text.as_bytes())
             .map_err(|e| file_error(&options.output, &e))?;
+        written = Some(options.output.as_path());
     }
-    let written = placement.changes.then_some(options.output.as_path());
     Ok(advice_text::text(
-        &advice,
+        &proposal,
         timed,
-        &words.join(" "),
+        &words,
         written,
         options.demangle,
     ))
