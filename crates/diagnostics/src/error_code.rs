@@ -124,6 +124,7 @@ codes! {
     "FLK0113" 113 NoExtensions Error Command "the CPUs of this host are not RISC-V";
     "FLK0114" 114 UnwatchedProgram Error Command "a program cannot be watched";
     "FLK0115" 115 CpuDescription Error Command "a description of CPUs cannot be used";
+    "FLK0116" 116 CannotVerify Error Command "the advice cannot be verified";
     "FLK0201" 201 ContradictoryPlacement Error Compile "contradictory placement";
     "FLK0202" 202 InlineAssembly Error Compile "inline assembly in a placed function";
     "FLK0203" 203 X86Intrinsic Error Compile "an intrinsic that only x86-64 has";

@@ -27,12 +27,22 @@ struct Writer<'a> {
     out: String,
 }
 
-/// `written`: the placement file, if there is anything to change.
+/// What becomes of the advice.
+#[derive(Clone, Copy, Debug)]
+pub enum Foot<'a> {
+    /// It is in a placement file.
+    Written(&'a Path),
+    /// It is tried now.
+    Tried,
+    /// There is none.
+    Nothing,
+}
+
 pub fn text(
     proposal: &Proposal,
     timed: &Timed,
     command: &str,
-    written: Option<&Path>,
+    foot: Foot<'_>,
     demangle: Demangle,
 ) -> String {
     let advice = &proposal.advice;
@@ -51,7 +61,7 @@ pub fn text(
     }
     writer.threads();
     writer.functions();
-    writer.foot(written);
+    writer.foot(foot);
     writer.out
 }
 
@@ -302,16 +312,17 @@ impl Writer<'_> {
         }
     }
 
-    fn foot(&mut self, written: Option<&Path>) {
-        match written {
-            Some(path) => {
+    fn foot(&mut self, foot: Foot<'_>) {
+        match foot {
+            Foot::Written(path) => {
                 let path = path.display();
                 let _ = writeln!(
                     self.out,
                     "\n The placement is in {path}: build with flick cc --flick-place={path}, and look again.\n"
                 );
             }
-            None => self.out.push_str("\n No placement file is written.\n\n"),
+            Foot::Tried => {}
+            Foot::Nothing => self.out.push_str("\n No placement file is written.\n\n"),
         }
     }
 }
