@@ -40,6 +40,13 @@ took=$(takes join.back 'with migration')
 near "$took" "$said" 2 && status=0 || status=1
 result "join over 64 MB, back on the host: $took ps, $said were predicted" "$status"
 
+rm -f "$work/place.undone"
+"$flick" advise --platform "$platform" -o "$work/place.undone" --verify "$work/join.placed" -- \
+  "$flick_cc" "${options[@]}" -DPLACED "$here/malloc_join.c" -o "$work/join.placed" >"$work/output" 2>"$work/advice"
+grep -q '^ *1 .* %  host join$' "$work/advice" && grep -q '^host join ' "$work/place.undone" &&
+  ! grep -q 'dropped' "$work/advice" && status=0 || status=1
+result "join over 64 MB, back on the host: verified: $(sed -n 's/^ *1 .* \([+-][0-9.]* %\) .*/\1/p' "$work/advice")" "$status"
+
 # Where the NxP is beside the host's memory, the other answer is right.
 beside="$platform,nxp.memory.host.load=1 ns"
 asks place.beside join "$beside"
