@@ -13,7 +13,7 @@ work=${FLICK_TEST_WORK:-$root/build/test/projects}
 # A build system would take these variables from the caller's shell.
 unset FLICK_ROOT CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LIBS AR DESTDIR PREFIX MAKEFLAGS MFLAGS MAKELEVEL
 unset CPATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH CMAKE_GENERATOR
-while read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(FLICK_(OFFLOAD|TRIGGER|STATS|ENGINE)|CCACHE_.*)$')
+while read -r name; do unset "$name"; done < <(compgen -e | grep -E '^(FLICK_(OFFLOAD|TRIGGER|STATS|ENGINE|PLACE)|CCACHE_.*)$')
 export PATH=$FLICK_TEST_ROOT/bin:$PATH LC_ALL=C CCACHE_DISABLE=1
 
 run_case() { # NAME

@@ -67,6 +67,8 @@ done
 . "$here/platforms.sh"
 . "$here/estimate.sh"
 . "$here/own_memory.sh"
+. "$here/advise_before.sh"
+. "$here/advise_verify.sh"
 
 # Threads begin at their creator's times in a trace, too. So its time line ends at the predicted
 # time.

@@ -110,6 +110,9 @@ pub enum Statistics<'a> {
     File(&'a [u8]),
 }
 
+/// A placement file for all commands of a build: `flick cc` reads it behind those of `--flick-place`
+/// (`docs/driver.md`).
+pub const PLACE: &str = "FLICK_PLACE";
 /// A platform's name or file: the run is timed (`docs/timing.md`).
 pub const PLATFORM: &CStr = c"FLICK_PLATFORM";
 /// What is left of an alarm of a timed program when it gives its process to another: picoseconds, and

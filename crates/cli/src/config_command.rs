@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use flick_abi::settings::{
-    CHOICES, INJECT, MACHINE, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics, TRACE, TRACE_SIZE,
+    CHOICES, INJECT, MACHINE, PLACE, PLATFORM, STATISTICS, STATISTICS_HELP, Statistics, TRACE,
+    TRACE_SIZE,
 };
 use flick_abi::{ABI_VERSION, NXP_MARCH};
 use flick_diagnostics::Code;
@@ -16,7 +17,7 @@ use serde_json::json;
 use crate::print;
 
 /// Variables of Flick that no part of [`flick_abi::settings`] describes.
-const OTHER_VARIABLES: [&str; 2] = ["FLICK_ROOT", SAVE_DIR];
+const OTHER_VARIABLES: [&str; 3] = ["FLICK_ROOT", SAVE_DIR, PLACE];
 /// How all of them begin.
 const PREFIX: &str = "FLICK_";
 /// Where `flick-cc` leaves reproductions of its commands (`docs/driver.md`).
@@ -150,6 +151,17 @@ fn flick() -> Vec<Setting> {
     all.push(match env::var_os(SAVE_DIR).filter(|dir| !dir.is_empty()) {
         None => Setting::new(SAVE_DIR, "off", "default"),
         Some(dir) => Setting::new(SAVE_DIR, dir.to_string_lossy(), "environment"),
+    });
+    all.push(match env::var_os(PLACE).filter(|file| !file.is_empty()) {
+        None => Setting::new(PLACE, "none", "default"),
+        Some(file) => {
+            let shown = file.to_string_lossy().into_owned();
+            let setting = Setting::new(PLACE, &shown, "environment");
+            match flick_driver::check_place_option(&shown) {
+                Ok(()) => setting,
+                Err(error) => setting.bad(error.code, error.why, error.help),
+            }
+        }
     });
     all
 }

@@ -7,6 +7,7 @@
 //! `flick-timing` (`platform_command.rs`). Commands of one file are `config_command.rs`,
 //! `explain_code.rs` and `doctor/`. `man_pages.rs` makes the manual pages from the same definition.
 mod accelerator_report;
+mod build_words;
 mod card_copy;
 mod card_files;
 mod card_program;
@@ -308,9 +309,16 @@ struct Advise {
     /// The platform: a name or a file (default: FLICK_PLATFORM)
     #[arg(long, value_name = "NAME|FILE")]
     platform: Option<OsString>,
+    /// For programs (docs/json.md)
+    #[arg(long)]
+    json: bool,
+    /// Build by the advice with the command behind `--`, run the program again, and keep what has
+    /// made it faster
+    #[arg(long)]
+    verify: bool,
     #[command(flatten)]
     names: Names,
-    /// The program and its arguments
+    /// The program and its arguments; with --verify, `--` and the command that builds it
     #[arg(required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
@@ -469,12 +477,18 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             if let Some(platform) = &advice.platform {
                 check_platform(platform)?;
             }
+            let (command, verify) = match advice.verify {
+                true => build_words::with_build(advice.command)?,
+                false => (advice.command, None),
+            };
             let options = advise::Options {
                 output: advice.output,
                 platform: advice.platform,
                 demangle: advice.names.demangle(),
+                json: advice.json,
+                verify,
             };
-            return advise::run(&advice.command, &options);
+            return advise::run(&command, &options);
         }
         Command::Report(report) => {
             let perfetto = report.perfetto.as_deref();

@@ -2,6 +2,7 @@
 //! `flick stat`: it leaves the record that a runtime would.
 use std::process::{Command, Output};
 
+use flick_events::profile::{Edge, Function, Profile, Runs};
 use flick_events::timed::{NotExact, Share, Site, Timed};
 use flick_events::{Calls, Cause, Heap, Migrations, Offload, Summary, Trigger};
 use flick_support::output::text;
@@ -170,4 +171,120 @@ fn sweeps() {
     let sweep = checked("sweep", &output.stdout);
     assert_eq!((&sweep["points"], &sweep["done"]), (&1.into(), &0.into()));
     assert_eq!(sweep["failed"][0]["why"], "exit status 1");
+}
+
+/// A record with functions: `work` gains by the move.
+fn profiled(nxp: u64) -> String {
+    let function = |name: &str, runs, host, nxp| Function {
+        name: name.into(),
+        runs,
+        calls: 1,
+        host,
+        nxp,
+        ..Function::default()
+    };
+    let timed = Timed {
+        platform: "near".into(),
+        before: 1_000_000,
+        staying: 1_000_000,
+        migrating: 1_000_000,
+        threads: 1,
+        host_counted: true,
+        profile: Profile {
+            host_nxp_host: 1_000,
+            nxp_host_nxp: 1_000,
+            functions: vec![
+                function("main", Runs::Host, 50_000, 90_000),
+                function("printf", Runs::Library, 50_000, 0),
+                function("work", Runs::Host, 900_000, nxp),
+            ],
+            edges: [1, 2]
+                .map(|callee| Edge {
+                    caller: 0,
+                    callee,
+                    calls: 1,
+                })
+                .into(),
+        },
+        ..Timed::default()
+    };
+    let summary = Summary {
+        timed: Some(timed),
+        ..Summary::default()
+    };
+    summary.to_record()
+}
+
+#[test]
+fn advice() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let [record, place, build] = ["record", "place", "build"].map(|name| dir.path().join(name));
+    // The record is that of the shell.
+    let script = format!(
+        "sed \"s/^pid .*/pid $$/\" '{}' >> \"$FLICK_STATS\"",
+        record.display()
+    );
+    let place_text = place.display().to_string();
+    let advise = |more: &[&str]| {
+        let first = [
+            "advise",
+            "--json",
+            "--platform",
+            "near-memory",
+            "-o",
+            &place_text,
+        ];
+        flick(&[&first, more].concat())
+    };
+    std::fs::write(&record, profiled(100_000)).expect("a file");
+    let output = advise(&["sh", "-c", &script]);
+    assert!(output.status.success(), "{output:?}");
+    let moves = checked("advise", &output.stderr);
+    assert_eq!(moves["outcome"], "moves", "{moves:#}");
+    assert_eq!(moves["advised_ps"], 201_000);
+    assert_eq!(moves["groups"][0]["moves"][0]["function"], "work");
+    assert_eq!(moves["placement_file"], place_text.as_str());
+    assert_eq!(moves["verified"], Value::Null);
+    assert!(place.is_file());
+
+    // The build has the program take more than was said: what it has moved goes back.
+    std::fs::write(&build, profiled(100_000).replace(" 1000000", " 1200000")).expect("a file");
+    let copy = format!("cp '{}' '{}'", build.display(), record.display());
+    let verify = ["--verify", "sh", "-c", &script, "--", "sh", "-c"];
+    let output = advise(&[&verify[..], &[&copy]].concat());
+    // The functions are where they were.
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stderr).contains("FLK0118"), "{output:?}");
+    let there = profiled(100_000).replace(" 1000000", " 1200000");
+    let there = there.replace(
+        "timed-function host 1 900000",
+        "timed-function nxp 1 900000",
+    );
+    std::fs::write(&build, there).expect("a file");
+    std::fs::write(&record, profiled(100_000)).expect("a file");
+    std::fs::remove_file(&place).expect("the placement");
+    let output = advise(&[&verify[..], &[&copy]].concat());
+    let verified = checked("advise", &output.stderr);
+    let rounds = &verified["verified"]["rounds"];
+    assert_eq!(rounds[0]["obtained_ps"], 1_200_000, "{verified:#}");
+    assert_eq!(rounds[0]["dropped"][0], "work");
+    assert_eq!(verified["verified"]["best_round"], Value::Null);
+    assert_eq!(verified["placement_file"], Value::Null);
+    assert!(!place.exists());
+
+    // A build that fails, and what it has said.
+    std::fs::write(&record, profiled(100_000)).expect("a file");
+    let output = advise(&[&verify[..], &["echo no compiler >&2; exit 3"]].concat());
+    let said = text(&output.stderr);
+    for part in ["FLK0118", "status 3", "no compiler"] {
+        assert!(said.contains(part), "{said}");
+    }
+
+    // Nothing to gain, with the reason.
+    std::fs::write(&record, profiled(950_000)).expect("a file");
+    let output = advise(&["sh", "-c", &script]);
+    let nothing = checked("advise", &output.stderr);
+    assert_eq!(nothing["outcome"], "nothing");
+    let why = nothing["why_nothing"].as_str().expect("a reason");
+    assert!(why.contains("that of work"), "{why}");
 }

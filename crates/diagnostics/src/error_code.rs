@@ -126,6 +126,7 @@ codes! {
     "FLK0115" 115 CpuDescription Error Command "a description of CPUs cannot be used";
     "FLK0116" 116 SweepFile Error Command "the sweep cannot be used";
     "FLK0117" 117 SweepPoints Error Command "points of a sweep have failed";
+    "FLK0118" 118 CannotVerify Error Command "the advice cannot be verified";
     "FLK0201" 201 ContradictoryPlacement Error Compile "contradictory placement";
     "FLK0202" 202 InlineAssembly Error Compile "inline assembly in a placed function";
     "FLK0203" 203 X86Intrinsic Error Compile "an intrinsic that only x86-64 has";

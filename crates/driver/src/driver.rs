@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
+use flick_abi::settings::PLACE;
 use flick_image::output;
 
 use crate::args::Args;
@@ -68,7 +69,20 @@ pub fn exit_code(result: Step) -> ExitCode {
     }
 }
 
+/// The words with the placement file of the environment ([`PLACE`]): behind those of the command, so that its
+/// lines win.
+fn with_place(mut words: Vec<OsString>, file: Option<OsString>) -> Vec<OsString> {
+    if let Some(file) = file.filter(|file| !file.is_empty()) {
+        let at = words.iter().position(|word| word == "--");
+        let mut option = OsString::from("--flick-place=");
+        option.push(file);
+        words.insert(at.unwrap_or(words.len()), option);
+    }
+    words
+}
+
 fn drive(front: FrontEnd, words: Vec<OsString>) -> Step {
+    let words = with_place(words, std::env::var_os(PLACE));
     let expanded = response::expand(words.clone())?;
     let args = Args::parse(words, expanded)?;
     let runner = Runner {
@@ -170,4 +184,19 @@ fn replayed(replay: &Replay, clang: &Path, words: &[OsString], runner: Runner) -
     let _ = std::io::stderr().write_all(&replay.restore(&output.stderr));
     output::stdout(&replay.restore(&output.stdout))?;
     success(output.status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_has_one_more_placement_file() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let with = |line: &str, file: &str| with_place(words(line), Some(file.into()));
+        assert_eq!(with("a.c -c", "p"), words("a.c -c --flick-place=p"));
+        assert_eq!(with("-c -- -a.c", "p"), words("-c --flick-place=p -- -a.c"));
+        assert_eq!(with("-c", ""), words("-c"));
+        assert_eq!(with_place(words("-c"), None), words("-c"));
+    }
 }

@@ -8,6 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use flick_abi::settings::PLACE;
 use flick_diagnostics::Code;
 use flick_image::output;
 
@@ -282,6 +283,8 @@ impl<'a> Reproduction<'a> {
                 None => writeln!(text, "unset {name}"),
             };
         }
+        // The command's words have its file.
+        let _ = writeln!(text, "unset {PLACE}");
         // Outputs go beside the copies.
         text.push_str("mkdir -p \"$here/tree$from\"");
         for output in self.output_dirs(here) {

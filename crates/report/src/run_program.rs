@@ -53,7 +53,13 @@ pub fn quiet(command: &[OsString], environment: &[(&str, &OsStr)]) -> io::Result
         .envs(environment.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::null());
-    // What [`start`] ignores would be ignored there, too, and nobody could end the program.
+    heeds_the_terminal(&mut child);
+    child.spawn()
+}
+
+/// The terminal can end the program that `child` starts. What [`start`] ignores would be ignored there, too,
+/// and nobody could end it.
+pub fn heeds_the_terminal(child: &mut Command) {
     // SAFETY: `signal` may be called between `fork` and `exec`, and installs no handler.
     unsafe {
         child.pre_exec(|| {
@@ -63,7 +69,6 @@ pub fn quiet(command: &[OsString], environment: &[(&str, &OsStr)]) -> io::Result
             Ok(())
         });
     }
-    child.spawn()
 }
 
 /// Ends as the program ended: its exit status is returned, its signal raised. Dying by a signal

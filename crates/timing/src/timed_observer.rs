@@ -108,6 +108,11 @@ pub struct Spent {
     pub spare: i64,
     /// Accesses to marked data.
     pub marked: u64,
+    /// Of the two above, the parts of data that NxP code has allocated: where the platform describes
+    /// the host's own memory, they are of all NxP-local data.
+    pub heap_spare: i64,
+    /// The accesses to that.
+    pub heap_marked: u64,
 }
 
 impl Spent {
@@ -217,6 +222,8 @@ struct Due {
     write: bool,
     /// Of data in NxP-local memory: what it costs the host there.
     cost: Option<u64>,
+    /// Of data that NxP code has allocated.
+    heap: bool,
 }
 
 /// The most accesses of an instruction whose addresses' sources are looked at: vectors have more.
@@ -347,6 +354,8 @@ impl<'a, S: Sampler> Timed<'a, S> {
             self.spent.staying_tlb += stay.cost.tlb;
             self.spent.spare += stay.spare;
             self.spent.marked += u64::from(stay.marked);
+            self.spent.heap_spare += stay.spare;
+            self.spent.heap_marked += u64::from(stay.marked);
         }
         if self.own {
             if self.due_count == MOST_DUE {
@@ -357,6 +366,7 @@ impl<'a, S: Sampler> Timed<'a, S> {
                 bytes,
                 write,
                 cost: (region == Region::Nxp).then_some(stay.cost.memory + stay.cost.tlb),
+                heap: region == Region::Nxp && self.layout.marks.is_some_and(|m| m.has(address)),
             };
             self.due_count += 1;
             worlds.busy = false;
@@ -387,8 +397,13 @@ impl<'a, S: Sampler> Timed<'a, S> {
             };
             let progress = worlds.base.before + self.spent.staying_compute;
             let before = worlds.own_before(access, chain, progress);
-            self.spent.spare += staying as i64 - before as i64;
+            let spare = staying as i64 - before as i64;
+            self.spent.spare += spare;
             self.spent.marked += u64::from(due.cost.is_some());
+            if due.heap {
+                self.spent.heap_spare += spare;
+                self.spent.heap_marked += 1;
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use super::cut;
 use super::model::{Bound, Heap, Model, Small};
 
 /// Of the whole time: what a group must gain.
-const WORTH: f64 = 0.01;
+pub const WORTH: f64 = 0.01;
 
 /// Functions that belong together: to move one of them alone would make crossings of their calls.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Advice {
     /// Picoseconds of all threads, as it is and then.
     pub now: f64,
     pub then: f64,
+    /// What placed functions have allocated is in the host's memory then.
+    heap_back: bool,
 }
 
 impl Advice {
@@ -42,8 +44,26 @@ impl Advice {
         // The model has the data where it will be: what it costs now is the other's.
         let gain = as_is.now - back.then - back.gained();
         back.now = as_is.now;
+        back.heap_back = true;
         back.undo(gain);
         back
+    }
+
+    /// All that is on the NxP goes back, for this gain.
+    pub fn all_back(&mut self, gain: f64) {
+        let nodes = self.model.nodes.iter().enumerate();
+        let there = nodes.filter(|&(at, node)| node.on_nxp && !self.is_small(at));
+        let moves = there.map(|(at, _)| (at, false)).collect();
+        self.groups = vec![Group { moves, gain }];
+        self.on_nxp.fill(false);
+        self.heap_back = true;
+    }
+
+    /// All stays where it is.
+    pub fn nothing(&mut self) {
+        self.groups.clear();
+        self.on_nxp = self.model.present();
+        self.heap_back = false;
     }
 
     /// Sum of the groups' gains.
@@ -101,12 +121,13 @@ impl Advice {
             groups,
             on_nxp,
             now,
+            heap_back: false,
         }
     }
 
-    /// Whether the node goes back because of what placed functions allocate.
+    /// Whether the node goes back with what it, or another, has allocated on the NxP.
     pub fn goes_with_heap(&self, node: usize) -> bool {
-        self.model.nodes[node].bound == Some(Bound::Heap)
+        self.heap_back && self.model.nodes[node].of_heap && !self.on_nxp[node]
     }
 
     /// Whether the node goes where its callers are.

@@ -9,6 +9,8 @@ use flick_names::Demangle;
 
 use super::advice::{Advice, Group, Place};
 use super::model::{Bound, Node};
+use super::proposal::Proposal;
+use super::reasons_to_stay::why_nothing;
 use crate::source_lines::Lines;
 
 /// Functions that are named for their accesses.
@@ -17,6 +19,7 @@ const MOST: usize = 3;
 const SHOWN: f64 = 0.01;
 
 struct Writer<'a> {
+    proposal: &'a Proposal,
     advice: &'a Advice,
     timed: &'a Timed,
     demangle: Demangle,
@@ -24,15 +27,27 @@ struct Writer<'a> {
     out: String,
 }
 
-/// `written`: the placement file, if there is anything to change.
+/// What becomes of the advice.
+#[derive(Clone, Copy, Debug)]
+pub enum Foot<'a> {
+    /// It is in a placement file.
+    Written(&'a Path),
+    /// It is tried now.
+    Tried,
+    /// There is none.
+    Nothing,
+}
+
 pub fn text(
-    advice: &Advice,
+    proposal: &Proposal,
     timed: &Timed,
     command: &str,
-    written: Option<&Path>,
+    foot: Foot<'_>,
     demangle: Demangle,
 ) -> String {
+    let advice = &proposal.advice;
     let mut writer = Writer {
+        proposal,
         advice,
         timed,
         demangle,
@@ -46,47 +61,93 @@ pub fn text(
     }
     writer.threads();
     writer.functions();
-    writer.foot(written);
+    writer.foot(foot);
     writer.out
 }
 
+/// A function of the profile, and its line in the source.
+fn named(timed: &Timed, demangle: Demangle, lines: &mut Lines, at: usize) -> String {
+    let function = &timed.profile.functions[at];
+    let name = demangle.apply(&function.name).into_owned();
+    match lines.of(&function.module, function.offset) {
+        Some(place) => format!("{name} ({place})"),
+        None => name,
+    }
+}
+
+/// To the digits that are shown.
+fn is_equal(before: u64, time: u64) -> bool {
+    (0.995..1.005).contains(&(before.max(1) as f64 / time.max(1) as f64))
+}
+
+/// `1.12x faster than with nothing placed`
+pub fn against(before: u64, time: u64) -> String {
+    let ratio = before.max(1) as f64 / time.max(1) as f64;
+    if is_equal(before, time) {
+        "no difference".to_owned()
+    } else if ratio >= 1.0 {
+        format!("{ratio:.2}x faster than with nothing placed")
+    } else {
+        format!("{:.2}x slower than with nothing placed", 1.0 / ratio)
+    }
+}
+
 impl Writer<'_> {
+    /// The program with nothing placed comes first: the other times are compared with it.
     fn head(&mut self, command: &str) {
-        let (now, then) = (self.advice.now, self.advice.then);
-        let measured = self.timed.migrating as f64;
-        // What the profile does not know of stays as it is; if it knows too much (threads, calls
-        // that exceptions leave), in proportion.
-        let after = match self.timed.threads {
-            1 if now < measured * 1.02 => measured - (now - then),
-            _ => measured * then / now.max(1.0),
-        };
-        let remark = match self.advice.groups.is_empty() {
-            true => match self.timed.about_data().is_empty() {
-                true => "nothing to gain by moving functions".to_owned(),
-                false => {
-                    "nothing to gain by moving functions, with the data where it is".to_owned()
-                }
-            },
-            false => format!("{:.2}x faster", measured / after.max(1.0)),
+        let &Proposal {
+            before,
+            as_is,
+            advised,
+            ..
+        } = self.proposal;
+        let remark = match (self.proposal.changes(), self.timed.about_data().is_empty()) {
+            // Where it is the same as with nothing placed, the gain is over the run as it is.
+            (true, _) if is_equal(before, advised) => {
+                format!(
+                    "{:.2}x faster than as it is",
+                    as_is as f64 / advised.max(1) as f64
+                )
+            }
+            (true, _) => against(before, advised),
+            (false, true) => "nothing to gain by moving functions".to_owned(),
+            (false, false) => {
+                "nothing to gain by moving functions, with the data where it is".to_owned()
+            }
         };
         let _ = writeln!(
             self.out,
-            "\n Advice for {command} on {}:\n\n {:>20}  as it is\n {:>20}  as advised         # {remark}",
+            "\n Advice for {command} on {}:\n\n {:>20}  with nothing placed\n {:>20}  as it is           # {}\n {:>20}  as advised         # {remark}",
             self.timed.platform,
-            duration(self.timed.migrating),
-            duration(after.max(0.0) as u64),
+            duration(before),
+            duration(as_is),
+            against(before, as_is),
+            duration(advised),
         );
+        let mut lines = std::mem::take(&mut self.lines);
+        let name = |at: usize| named(self.timed, self.demangle, &mut lines, at);
+        let why = why_nothing(self.proposal, self.timed, name);
+        self.lines = lines;
+        if !why.is_empty() {
+            self.out.push('\n');
+        }
+        for line in why {
+            let _ = writeln!(self.out, " {line}");
+        }
     }
 
     /// What the two times say nothing about, and where most of it is.
     fn data(&mut self) {
         let about = self.timed.about_data();
+        let own = self.timed.about_own_memory();
+        if !(about.is_empty() && own.is_empty()) {
+            self.out.push('\n');
+        }
+        for line in own.iter().chain(&about) {
+            let _ = writeln!(self.out, " {line}");
+        }
         if about.is_empty() {
             return;
-        }
-        self.out.push('\n');
-        for line in about {
-            let _ = writeln!(self.out, " {line}");
         }
         let functions = &self.timed.profile.functions;
         let mut most: Vec<usize> = (0..functions.len())
@@ -119,12 +180,7 @@ impl Writer<'_> {
     }
 
     fn name(&mut self, at: usize) -> String {
-        let function = &self.timed.profile.functions[at];
-        let name = self.demangle.apply(&function.name).into_owned();
-        match self.lines.of(&function.module, function.offset) {
-            Some(place) => format!("{name} ({place})"),
-            None => name,
-        }
+        named(self.timed, self.demangle, &mut self.lines, at)
     }
 
     /// What happens to a group, and what that gains.
@@ -241,6 +297,7 @@ impl Writer<'_> {
                 "on the host: several functions have this name, and a placement file cannot tell them apart"
                     .to_owned()
             }
+            Some(Bound::Heap) if there => "stays on the NxP".to_owned(),
             Some(Bound::Heap) if node.on_nxp => "moves back to the host, with what it allocates or uses".to_owned(),
             Some(Bound::Heap) => "on the host, uses what others have allocated".to_owned(),
             Some(Bound::Refused(code)) => {
@@ -255,16 +312,17 @@ impl Writer<'_> {
         }
     }
 
-    fn foot(&mut self, written: Option<&Path>) {
-        match written {
-            Some(path) => {
+    fn foot(&mut self, foot: Foot<'_>) {
+        match foot {
+            Foot::Written(path) => {
                 let path = path.display();
                 let _ = writeln!(
                     self.out,
                     "\n The placement is in {path}: build with flick cc --flick-place={path}, and look again.\n"
                 );
             }
-            None => self.out.push_str("\n No placement file is written.\n\n"),
+            Foot::Tried => {}
+            Foot::Nothing => self.out.push_str("\n No placement file is written.\n\n"),
         }
     }
 }

@@ -2,11 +2,17 @@
 //! gain (`docs/timing.md`, "Advice").
 mod advice;
 mod advice_file;
+mod advice_json;
 mod advice_text;
+mod build_command;
 mod cut;
 mod model;
+mod proposal;
+mod reasons_to_stay;
+mod verify;
+mod verify_text;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -17,10 +23,13 @@ use flick_events::Summary;
 use flick_image::{Error, output};
 use flick_names::Demangle;
 
-use crate::named_platform;
 use crate::reasons::{self, Reasons};
 use crate::run_program::{self, file_error};
-use advice::Advice;
+use crate::{again, json, named_platform};
+use advice_file::Entries;
+use advice_text::Foot;
+use proposal::Proposal;
+use verify::{Trial, Verified};
 
 /// The placement file, if none is named.
 pub const PLACEMENT: &str = "flick.place";
@@ -34,12 +43,16 @@ pub struct Options {
     pub platform: Option<OsString>,
     /// Whether names of C++ are shown as in the source.
     pub demangle: Demangle,
+    /// For programs instead of people (`docs/json.md`).
+    pub json: bool,
+    /// The command that builds the program: it is built by the advice, and run again.
+    pub verify: Option<Vec<OsString>>,
 }
 
 /// Runs `command` (program, then arguments), writes the placement file and prints the advice to
 /// stderr, and ends as the program ended. 126 and 127, as in a shell, where it cannot be started.
 /// FLK0104 without a platform, FLK0105 where the file cannot be written, FLK0112 where the program
-/// records no functions.
+/// records no functions, FLK0118 where the advice cannot be verified.
 pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let Some(program) = command.first() else {
         return Ok(ExitCode::from(2));
@@ -50,13 +63,8 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
         .tempdir()
         .map_err(|e| file_error(&std::env::temp_dir(), &e))?;
     let record = dir.path().join("record");
-    let environment = [
-        ("FLICK_STATS", record.as_os_str()),
-        ("FLICK_PLATFORM", platform.as_os_str()),
-        ("FLICK_PROFILE", "functions".as_ref()),
-        // What is taken for the host's now shall not be what is on the NxP.
-        ("FLICK_OFFLOAD", "auto".as_ref()),
-    ];
+    let mut environment = vec![("FLICK_STATS", record.as_os_str())];
+    environment.extend(again::profile(&platform));
     let mut child = match run_program::start("flick advise", command, &environment) {
         Ok(child) => child,
         Err(status) => return Ok(status),
@@ -64,21 +72,14 @@ pub fn run(command: &[OsString], options: &Options) -> Result<ExitCode, Error> {
     let program = Path::new(program);
     let status = child.wait().map_err(|e| file_error(program, &e))?;
     let records = run_program::records(&record)?;
-    let summary = flick_events::parse(&records)
-        .unwrap_or_default()
-        .into_iter()
-        .rfind(|summary| summary.pid == child.id());
-    let printed = match summary {
-        Some(summary) => advise(&summary, command, options),
+    let done = match again::last_summary(&records, child.id()) {
+        Some(summary) => advise(&summary, (command, &platform, status), options),
         None => Err(nothing(program, why_no_record(program, status))),
     };
     // Dying by a signal runs no destructors.
     drop(dir);
-    // Where stderr is closed, the text has no reader.
-    match printed {
-        Ok(text) => {
-            let _ = io::stderr().write_all(text.as_bytes());
-        }
+    match done {
+        Ok(()) => {}
         // The program's own end says more than that it left nothing to advise on.
         Err(error) if !status.success() => {
             let _ = writeln!(io::stderr(), "{error}");
@@ -108,28 +109,92 @@ fn nothing(program: &Path, why: String) -> Error {
     )
 }
 
-/// Writes the placement file; the text for people.
-fn advise(summary: &Summary, command: &[OsString], options: &Options) -> Result<String, Error> {
+/// Writes the placement file, if there is anything to change, and prints the advice.
+fn advise(
+    summary: &Summary,
+    (command, platform, status): (&[OsString], &OsStr, ExitStatus),
+    options: &Options,
+) -> Result<(), Error> {
     let program = Path::new(&command[0]);
     let timed = summary.timed.as_ref().filter(|timed| timed.host_counted);
     let Some(timed) = timed.filter(|timed| !timed.profile.functions.is_empty()) else {
         let why = "its host code does not record its time".to_owned();
         return Err(nothing(program, why));
     };
-    let advice = Advice::new(&timed.profile);
-    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    let placed = Reasons::of(&summary.files);
-    let placement = advice_file::placement(&advice, timed, &placed, &words.join(" "));
-    if placement.changes {
-        output::write_keeping_old(&options.output, placement.text.as_bytes())
-            .map_err(|e| file_error(&options.output, &e))?;
+    let proposal = Proposal::new(timed);
+    let words = build_command::words(command);
+    let entries = Entries::of(&proposal, timed, &Reasons::of(&summary.files));
+    let mut remarks = advice_file::remarks(&proposal, timed, &words);
+    let trial = options.verify.as_deref().map(|build| Trial {
+        command,
+        build,
+        platform,
+        status,
+    });
+    let trial = trial.filter(|_| proposal.changes());
+    let file = options.output.as_path();
+    // It is shown before it is tried: builds take time.
+    if !options.json {
+        let foot = match (&trial, proposal.changes()) {
+            (Some(_), _) => Foot::Tried,
+            (None, true) => Foot::Written(file),
+            (None, false) => Foot::Nothing,
+        };
+        print(&advice_text::text(
+            &proposal,
+            timed,
+            &words,
+            foot,
+            options.demangle,
+        ));
     }
-    let written = placement.changes.then_some(options.output.as_path());
-    Ok(advice_text::text(
-        &advice,
-        timed,
-        &words.join(" "),
-        written,
-        options.demangle,
-    ))
+    let verified = match &trial {
+        None => None,
+        Some(trial) => match trial.run(&proposal, &entries) {
+            Ok(verified) => Some(verified),
+            Err(error) => {
+                // For who repeats the build by himself.
+                leave(file, &entries, &remarks)?;
+                return Err(error);
+            }
+        },
+    };
+    remarks.extend(verified.iter().map(Verified::remark));
+    let best = match &verified {
+        Some(verified) => verified.entries(),
+        None => proposal.changes().then_some(&entries),
+    };
+    if let Some(best) = best {
+        leave(file, best, &remarks)?;
+    }
+    let written = best.map(|_| file);
+    if options.json {
+        let mut keys = advice_json::keys(&proposal, timed, verified.as_ref());
+        let shown: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        keys["program"] = shown.into();
+        keys["exit_status"] = status.code().into();
+        keys["signal"] = status.signal().into();
+        keys["placement_file"] = written.map(|file| file.to_string_lossy()).into();
+        print(&json::document("advise", keys));
+    } else if let (Some(verified), Some(trial)) = (&verified, &trial) {
+        let build = build_command::words(trial.build);
+        print(&verify_text::text(
+            verified,
+            &proposal,
+            (&build, written),
+            options.demangle,
+        ));
+    }
+    Ok(())
+}
+
+/// Where stderr is closed, the text has no reader.
+fn print(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Leaves the placement file, and an earlier one as `FILE.old`.
+fn leave(file: &Path, entries: &Entries, remarks: &[String]) -> Result<(), Error> {
+    output::write_keeping_old(file, entries.text(remarks).as_bytes())
+        .map_err(|e| file_error(file, &e))
 }

@@ -35,6 +35,8 @@ pub struct Node {
     pub on_nxp: bool,
     /// It stays on the host.
     pub bound: Option<Bound>,
+    /// It allocates memory on the NxP, or works on what was allocated there.
+    pub of_heap: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,10 +98,11 @@ impl Model {
                     nxp: function.nxp as f64,
                     on_nxp: function.runs == Runs::Nxp,
                     bound: bound(function),
+                    of_heap: is_of_heap(function),
                 };
                 if heap == Heap::Back {
                     node.host -= function.spare as f64;
-                    if node.bound.is_none() && is_of_heap(function) {
+                    if node.bound.is_none() && node.of_heap {
                         node.bound = Some(Bound::Heap);
                     }
                 }
@@ -137,6 +140,7 @@ impl Model {
             nxp: 0.0,
             on_nxp: false,
             bound: Some(Bound::Library),
+            of_heap: false,
         });
         let mut model = Self {
             nodes,

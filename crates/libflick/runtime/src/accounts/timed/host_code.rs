@@ -218,17 +218,23 @@ extern "C" fn access(address: u64, what: u64, above: usize, spent: i64) {
     let access = (address, bytes, write);
     let charged = match local {
         true => Some(charge(state, access, chain, spent)),
+        false if setting::is_profiled() && own_memory::is_seen(state, address, bytes, spent) => {
+            None
+        }
         false => own_memory::charge(state, access, chain, spent),
     };
     if !local && !setting::is_profiled() && !trace::enabled() {
         return;
     }
     let parts = (what >> PARTS_SHIFT & MOST_PARTS).max(1);
-    // The program's own local variables are no business of a placement.
-    if what & ACCESS_LOCAL == 0 {
-        // SAFETY: instrumented code has called with that stack pointer.
-        unsafe { host_calls::accessed(state, access, parts, charged, above) };
-    }
+    // SAFETY: instrumented code has called with that stack pointer.
+    unsafe {
+        match what & ACCESS_LOCAL {
+            0 => host_calls::accessed(state, access, parts, charged, above),
+            // A function's own local variables are on the stack of the side that it is on.
+            _ => host_calls::waited(state, charged.unwrap_or_default(), above),
+        }
+    };
     trace::charged(state, charged.map_or(0, |charged| charged.time), above);
 }
 
@@ -263,7 +269,7 @@ fn charge(
         };
         if own {
             state.worlds.part();
-            own_memory::forget(&state.worlds, address, bytes);
+            own_memory::forget(state, address, bytes);
         }
         let Cost { memory, tlb } = state.worlds.host.access(access);
         charged.time = memory + tlb;
@@ -283,7 +289,10 @@ fn charge(
             state.sums.staying_tlb += u128::from(staying.cost.tlb);
             state.sums.spare += i128::from(staying.spare);
             state.sums.marked += u64::from(staying.marked);
-            (charged.spare, charged.marked) = (staying.spare, staying.marked);
+            // A profile asks what placed functions have allocated.
+            if !own || layout.marks.is_some_and(|marks| marks.has(address)) {
+                (charged.spare, charged.marked) = (staying.spare, staying.marked);
+            }
         }
     }
     state.worlds.busy = false;
@@ -318,7 +327,9 @@ unsafe extern "C" fn copied(to: u64, from: u64, n: u64, above: usize) {
             continue;
         }
         if !local {
-            own_memory::charge_block(state, block, n, write);
+            let charged = own_memory::charge_block(state, block, n, write);
+            // SAFETY: as above.
+            unsafe { host_calls::waited(state, charged, above) };
         }
         let pieces = n.div_ceil(WIDTH);
         match local {

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 use flick_abi::timed::{EITHER_SHIFT, FROM_SHIFT, LINE_COUNT, OWN_SHIFT};
 use flick_events::timed::Timed;
 use flick_timing::model::Chain;
-use flick_timing::{Layout, Progress, Worlds};
+use flick_timing::{Layout, Progress};
 
 use crate::os::thread_pointer;
 
@@ -30,10 +30,47 @@ pub static __flick_timed_lines: Lines = Lines([const { AtomicU64::new(0) }; LINE
 #[repr(C, align(64))]
 pub struct Lines([AtomicU64; LINE_COUNT]);
 
-/// The calling thread's table.
+/// The calling thread's table. In a profile the code's own is empty, because a profile wants to see each access;
+/// then this is the one that the code would have.
 #[inline]
-fn lines() -> *mut u64 {
-    thread_pointer::of_thread!("__flick_timed_lines") as *mut u64
+fn lines(state: &mut State) -> *mut u64 {
+    match setting::is_profiled() {
+        true => state.seen.lines.as_mut_ptr(),
+        false => thread_pointer::of_thread!("__flick_timed_lines") as *mut u64,
+    }
+}
+
+/// What the code of a thread would have asked its table, where it tells each access.
+#[derive(Debug, Default)]
+pub struct Seen {
+    lines: [u64; LINE_COUNT],
+    /// The accesses at constant distances from one address, which the code looks up together: when that was, the
+    /// first of them, and whether the code would call.
+    at: i128,
+    first: u64,
+    calls: bool,
+}
+
+/// Whether the code would not have called for this access, if it were not profiled: the models have not seen it
+/// either.
+pub fn is_seen(state: &mut State, address: u64, bytes: u64, spent: i64) -> bool {
+    let at = state.host() as i128 + i128::from(spent);
+    let (shift, _) = state.worlds.own_shape();
+    let seen = &mut state.seen;
+    let together = seen.at == at && seen.first.abs_diff(address) < 1 << LINE;
+    if together && seen.calls {
+        return false;
+    }
+    let has = |address: u64| {
+        let line = address >> LINE;
+        seen.lines[line as usize % LINE_COUNT] == line << LINE
+    };
+    let known = shift == LINE && has(address) && has(address + bytes.max(1) - 1);
+    if !together {
+        (seen.at, seen.first) = (at, address);
+    }
+    seen.calls = !known;
+    known
 }
 
 /// What an access says of where its address comes from (`flick_abi::timed::ACCESS`).
@@ -75,7 +112,7 @@ pub fn charge(
     let waits = state
         .worlds
         .own_access((place, bytes, write), chain, &progress);
-    keep(&state.worlds, address, bytes);
+    keep(state, address, bytes);
     state.sums.own_memory += u128::from(waits.migrating);
     state.sums.staying_own += u128::from(waits.staying);
     let spare = waits.staying as i64 - waits.before as i64;
@@ -89,28 +126,32 @@ pub fn charge(
     })
 }
 
-/// A function of the C library reads or writes a block of the host's own memory.
-pub fn charge_block(state: &mut State, address: u64, n: u64, write: bool) {
+/// A function of the C library reads or writes a block of the host's own memory: the waiting for all of it.
+pub fn charge_block(state: &mut State, address: u64, n: u64, write: bool) -> Charged {
+    let mut all = Charged::default();
     if !state.worlds.has_own() || n == 0 {
-        return;
+        return all;
     }
     let mut at = address;
     while at < address + n {
         let end = ((at >> LINE) + 1) << LINE;
         let bytes = end.min(address + n) - at;
-        charge(state, (at, bytes, write), Chain::default(), 0);
+        let line = charge(state, (at, bytes, write), Chain::default(), 0).unwrap_or_default();
+        all.time += line.time;
+        all.spare += line.spare;
         at += bytes;
     }
+    all
 }
 
 /// For each line of an access: its element of the table, after those of other lines of its set have gone.
-fn each(worlds: &Worlds, address: u64, bytes: u64, value: impl Fn(u64) -> u64) {
-    let (shift, sets) = worlds.own_shape();
+fn each(state: &mut State, address: u64, bytes: u64, value: impl Fn(u64) -> u64) {
+    let (shift, sets) = state.worlds.own_shape();
     if shift != LINE {
         return;
     }
     let step = (sets as usize).clamp(1, LINE_COUNT);
-    let table = lines();
+    let table = lines(state);
     for line in address >> LINE..=(address + bytes.max(1) - 1) >> LINE {
         let index = line as usize % LINE_COUNT;
         for other in (index % step..LINE_COUNT).step_by(step) {
@@ -125,16 +166,14 @@ fn each(worlds: &Worlds, address: u64, bytes: u64, value: impl Fn(u64) -> u64) {
     }
 }
 
-/// The lines of an access are the most recently used ones of their sets. A profile wants to see each access.
-fn keep(worlds: &Worlds, address: u64, bytes: u64) {
-    if !setting::is_profiled() {
-        each(worlds, address, bytes, |line| line);
-    }
+/// The lines of an access are the most recently used ones of their sets.
+fn keep(state: &mut State, address: u64, bytes: u64) {
+    each(state, address, bytes, |line| line);
 }
 
 /// The sets of an access that is not to the host's own memory have other lines now.
-pub fn forget(worlds: &Worlds, address: u64, bytes: u64) {
-    each(worlds, address, bytes, |_| 0);
+pub fn forget(state: &mut State, address: u64, bytes: u64) {
+    each(state, address, bytes, |_| 0);
 }
 
 /// NxP code begins to run: what the host has computed until then.
@@ -145,10 +184,10 @@ pub fn nxp_begins(state: &mut State) {
 }
 
 /// NxP code has run. With it the host would have used other lines.
-pub fn nxp_ends(state: &State) {
+pub fn nxp_ends(state: &mut State) {
     if state.worlds.has_own() {
         // SAFETY: this thread's table.
-        unsafe { lines().write_bytes(0, LINE_COUNT) };
+        unsafe { lines(state).write_bytes(0, LINE_COUNT) };
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 use flick_timing::{Calls, Worlds};
 
 use super::clock::{START, clock};
+use super::own_memory::Seen;
 use super::profile::account::{self, Profile};
 use super::setting::{Setting, setting};
 use super::sites::{Key, Sites};
@@ -40,6 +41,8 @@ pub struct Frame {
 
 pub struct State {
     pub worlds: Worlds,
+    /// Of a profile, where the platform describes the host's own memory.
+    pub seen: Seen,
     pub sums: Sums,
     /// Host code's time is this and the clock.
     pub host_base: i128,
@@ -284,6 +287,7 @@ fn create_with(setting: &'static Setting) -> Own {
     tile_cores::teach(&mut worlds);
     let state = Box::leak(Box::new(State {
         worlds,
+        seen: Seen::default(),
         sums: Sums::default(),
         host_base: -i128::from(START),
         operations_base: 0,

@@ -186,6 +186,25 @@ pub unsafe fn accessed(
     });
 }
 
+/// Host code has waited for the host's own memory, in a way that the NxP would not: the block of a copy, whose
+/// pieces [`accessed`] has, or its own local variables.
+///
+/// # Safety
+/// As [`back`].
+pub unsafe fn waited(state: &mut State, charged: Charged, above: usize) {
+    if charged.time == 0 && charged.spare == 0 {
+        return;
+    }
+    // SAFETY: by contract.
+    let back = unsafe { back(above) };
+    with(&mut state.profile, |profile| {
+        let function = profile.at(back);
+        let own = profile.own(function);
+        own.host_memory += u128::from(charged.time);
+        own.spare += i128::from(charged.spare);
+    });
+}
+
 /// Host code has called a function that both sides have.
 ///
 /// # Safety

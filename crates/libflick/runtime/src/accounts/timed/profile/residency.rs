@@ -81,11 +81,11 @@ impl Profile {
         );
         own.host += since(spent.staying_compute, last.staying_compute);
         own.host_memory += since(
-            spent.staying_memory + spent.staying_tlb,
-            last.staying_memory + last.staying_tlb,
+            spent.staying_memory + spent.staying_tlb + spent.staying_own,
+            last.staying_memory + last.staying_tlb + last.staying_own,
         );
-        own.spare += i128::from(spent.spare - last.spare);
-        own.marked += spent.marked.wrapping_sub(last.marked);
+        own.spare += i128::from(spent.heap_spare - last.heap_spare);
+        own.marked += spent.heap_marked.wrapping_sub(last.heap_marked);
         own.local += spent.accesses.wrapping_sub(last.accesses);
     }
 }
