@@ -142,6 +142,13 @@ fn children(pid: u32) -> Vec<i32> {
     children.collect()
 }
 
+/// Whether the process is there, and has not ended.
+fn runs_on(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+    !state.is_empty() && !state.starts_with(['Z', 'X'])
+}
+
 /// A sweep that holds at points of much work, when the others of its jobs are there.
 fn held(dir: &Path) -> Child {
     fs::write(dir.join("hold"), "").expect("a file");
@@ -178,7 +185,11 @@ fn a_killed_worker_loses_nothing() {
     let child = held(dir.path());
     let workers = children(child.id());
     assert_eq!(workers.len(), 2, "{workers:?}");
+    let programs = children(workers[0].try_into().expect("a process"));
+    assert_eq!(programs.len(), 1, "{programs:?}");
     kill(workers[0]);
+    // Its program ends with it.
+    wait_for(|| !runs_on(programs[0]));
     // Another one takes its point.
     wait_for(|| {
         let now = children(child.id());

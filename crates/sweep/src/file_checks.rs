@@ -4,12 +4,12 @@ use std::ops::Range;
 use flick_timing::Platform;
 
 use crate::axis_values::Axis;
-use crate::command_words;
 use crate::file_sections::{Command, Places};
 use crate::result_table;
 use crate::sweep_file::SweepFile;
 use crate::sweep_points;
 use crate::sweep_reader::Document;
+use crate::words_in_braces;
 
 /// More points than anybody has asked for on purpose.
 const MOST_POINTS: usize = 1_000_000;
@@ -60,7 +60,7 @@ fn known_names(sweep: &SweepFile, of: Command) -> Vec<&str> {
 fn words(document: &Document<'_>, sweep: &SweepFile, places: &Places) {
     let mut used = Vec::new();
     for (word, of) in &places.words {
-        let names = match command_words::names(&word.text) {
+        let names = match words_in_braces::names(&word.text) {
             Ok(names) => names,
             Err(why) => {
                 document.wrong(&word.at, why, "write {{ or }} for a brace");

@@ -12,7 +12,7 @@
 //! | `result_table.rs`, `table_parquet.rs`, `sweep_page.rs` | make the results of the files |
 mod axis_values;
 mod break_even_map;
-mod command_words;
+mod engine_wait;
 mod file_checks;
 mod file_sections;
 mod local_workers;
@@ -35,7 +35,7 @@ mod sweep_run;
 mod sweep_tasks;
 mod sweep_worker;
 mod table_parquet;
-mod waiting;
+mod words_in_braces;
 
 use std::path::{Path, PathBuf};
 

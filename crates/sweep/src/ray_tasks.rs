@@ -7,11 +7,11 @@ use flick_diagnostics::Code;
 use flick_image::{Error, output};
 
 use crate::Settings;
+use crate::engine_wait;
 use crate::result_files::{self, Store};
 use crate::sweep_file::Ray;
 use crate::sweep_plan::Plan;
 use crate::sweep_progress::Progress;
-use crate::waiting;
 
 const DRIVER: &str = include_str!("ray_driver.py");
 /// The driver's status where the package is not there.
@@ -44,7 +44,7 @@ pub fn run(
         .stdin(Stdio::null())
         .spawn()
         .map_err(|error| missing(format!("{} cannot be started: {error}", ray.python)))?;
-    let status = waiting::for_end(child, (plan, store), progress)
+    let status = engine_wait::for_end(child, (plan, store), progress)
         .map_err(|error| result_files::unusable(&place, &error))?;
     match status.code() {
         Some(0) => {}

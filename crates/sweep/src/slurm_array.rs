@@ -9,10 +9,10 @@ use flick_diagnostics::Code;
 use flick_image::{Error, output};
 
 use crate::Settings;
+use crate::engine_wait;
 use crate::result_files::{self, Store};
 use crate::sweep_plan::Plan;
 use crate::sweep_progress::Progress;
-use crate::waiting;
 
 /// Slurm's own limit of an array is 1001 tasks where the site has none of its own (`MaxArraySize`).
 const MOST_TASKS: usize = 1000;
@@ -60,7 +60,7 @@ pub fn run(
         .stdout(Stdio::null())
         .spawn();
     let child = child.map_err(|error| missing(&error))?;
-    let status = waiting::for_end(child, (plan, store), progress)
+    let status = engine_wait::for_end(child, (plan, store), progress)
         .map_err(|error| result_files::unusable(&place, &error))?;
     if !status.success() {
         output::message(format!(

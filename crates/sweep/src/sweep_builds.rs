@@ -9,11 +9,11 @@ use std::time::Duration;
 use flick_exec::{Caps, Run, Status};
 use flick_image::{Error, output};
 
-use crate::command_words::{self, Values};
 use crate::point_key::{Contents, Key};
 use crate::result_files::{self, Store};
 use crate::sweep_file::{Build, Placement, SweepFile};
 use crate::sweep_worker;
+use crate::words_in_braces::{self, Values};
 use crate::{Installed, Settings};
 
 /// A file of a build's folder that is there when the build is whole.
@@ -78,9 +78,9 @@ fn key(
     }
     if let Some(build) = &sweep.build {
         let values = values(sweep, build, placement, "{out}");
-        key.put_all("word", &command_words::command(&build.command, &values));
+        key.put_all("word", &words_in_braces::command(&build.command, &values));
         for (name, value) in &build.environment {
-            key.put(name, command_words::filled(value, &values).as_bytes());
+            key.put(name, words_in_braces::filled(value, &values).as_bytes());
         }
         for input in &build.inputs {
             key.put("input", input.display().to_string().as_bytes());
@@ -155,7 +155,7 @@ fn make_one(
     let whole = built.out.join(WHOLE);
     let _ = fs::remove_file(&whole);
     let values = values(sweep, build, placement, &built.out.to_string_lossy());
-    let mut command = command_words::command(&build.command, &values);
+    let mut command = words_in_braces::command(&build.command, &values);
     if let Some(program) = command.first_mut()
         && program.contains('/')
     {
@@ -171,7 +171,7 @@ fn make_one(
         environment.push(("FLICK_ROOT".to_owned(), root));
     }
     for (name, value) in &build.environment {
-        environment.push((name.clone(), command_words::filled(value, &values)));
+        environment.push((name.clone(), words_in_braces::filled(value, &values)));
     }
     let scratch = tempfile::Builder::new().prefix("flick-sweep").tempdir()?;
     let run = Run {

@@ -14,8 +14,8 @@ use crate::sweep_plan::{Plan, Task};
 use crate::sweep_points::{self, Point};
 use crate::sweep_progress::Progress;
 use crate::{Engine, Installed, Settings};
+use crate::{engine_wait, table_parquet};
 use crate::{local_workers, ray_tasks, slurm_array, sweep_page, sweep_tasks, sweep_worker};
-use crate::{table_parquet, waiting};
 
 /// How often an engine gets the points that it has lost.
 const ROUNDS: usize = 3;
@@ -181,7 +181,7 @@ impl<'a> Sweep<'a> {
             };
             progress.end();
             done?;
-            waiting::for_files(&plan, &self.store);
+            engine_wait::for_files(&plan, &self.store);
             plan.points.retain(|task| !self.store.has_ended(&task.key));
             if plan.points.is_empty() {
                 return Ok(());

@@ -6,13 +6,13 @@ use flick_image::Error;
 use flick_timing::Platform;
 
 use crate::Installed;
-use crate::command_words::{self, Values};
 use crate::point_key::{Contents, Key};
 use crate::result_files;
 use crate::sweep_builds::Built;
 use crate::sweep_file::SweepFile;
 use crate::sweep_plan::Task;
 use crate::sweep_points::{self, Point};
+use crate::words_in_braces::{self, Values};
 
 /// A task for each point; none where the program is not built.
 pub fn all(
@@ -44,12 +44,15 @@ pub fn all(
         };
         let real = values(sweep, point, &built.out.to_string_lossy());
         let named = values(sweep, point, "{out}");
-        let command = command_words::command(&sweep.run.command, &real);
+        let command = words_in_braces::command(&sweep.run.command, &real);
         let mut key = Key::new("flick sweep point 1");
         installed.put(&mut key);
         key.put("platform", platform.as_bytes());
         key.put("build", built.key.as_bytes());
-        key.put_all("word", &command_words::command(&sweep.run.command, &named));
+        key.put_all(
+            "word",
+            &words_in_braces::command(&sweep.run.command, &named),
+        );
         for (number, word) in command.iter().enumerate() {
             let path = match number {
                 0 => programs
@@ -66,8 +69,8 @@ pub fn all(
         let mut environment = Vec::new();
         for (name, value) in &sweep.run.environment {
             key.put("variable", name.as_bytes());
-            key.put("value", command_words::filled(value, &named).as_bytes());
-            environment.push((name.clone(), command_words::filled(value, &real)));
+            key.put("value", words_in_braces::filled(value, &named).as_bytes());
+            environment.push((name.clone(), words_in_braces::filled(value, &real)));
         }
         let input = &sweep.inputs[point.input];
         if let Some(stdin) = &input.stdin {
@@ -121,7 +124,7 @@ fn values(sweep: &SweepFile, point: &Point, out: &str) -> Values {
         values.insert(axis.name.clone(), vec![value.clone()]);
     }
     // Arguments of an input may have the names of axes.
-    let args = command_words::command(&input.args, &values);
+    let args = words_in_braces::command(&input.args, &values);
     values.insert("input".to_owned(), args);
     values
 }

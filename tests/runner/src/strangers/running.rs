@@ -41,6 +41,7 @@ pub fn run(
         data: Some(MEMORY),
         file: Some(FILE),
         cpu: Some(limit),
+        ..Caps::default()
     };
     let finished = run
         .run("stranger")
