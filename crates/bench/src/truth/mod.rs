@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::paper::{Curves, Plot, plot_files, write_files};
 
 pub use list::{Program, read};
-pub use results::{Results, Row};
+pub use real_times::{Results, Row};
 
 mod list;
-mod results;
+mod real_times;
 
 /// Errors above are as far as the plot goes. Per cent.
 const MOST_SHOWN: f64 = 100.0;

@@ -4,10 +4,10 @@ use flick_events::timed::Timed;
 use serde_json::{Value, json};
 
 use super::advice::{Advice, Group, Place};
+use super::build_rounds::{Round, Verified};
 use super::model::Bound;
 use super::proposal::{Outcome, Proposal};
 use super::reasons_to_stay::why_nothing;
-use super::verify::{Round, Verified};
 
 /// The keys of the document but for those of the run.
 pub fn keys(proposal: &Proposal, timed: &Timed, verified: Option<&Verified>) -> Value {

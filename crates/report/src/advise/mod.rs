@@ -5,11 +5,11 @@ mod advice_file;
 mod advice_json;
 mod advice_text;
 mod build_command;
+mod build_rounds;
 mod cut;
 mod model;
 mod proposal;
 mod reasons_to_stay;
-mod verify;
 mod verify_text;
 
 use std::ffi::{OsStr, OsString};
@@ -28,8 +28,8 @@ use crate::run_program::{self, file_error};
 use crate::{again, json, named_platform};
 use advice_file::Entries;
 use advice_text::Foot;
+use build_rounds::{Trial, Verified};
 use proposal::Proposal;
-use verify::{Trial, Verified};
 
 /// The placement file, if none is named.
 pub const PLACEMENT: &str = "flick.place";

@@ -6,8 +6,8 @@ use flick_events::timed::duration;
 use flick_names::Demangle;
 
 use super::advice_text::against;
+use super::build_rounds::{Round, Verified};
 use super::proposal::Proposal;
-use super::verify::{Round, Verified};
 
 /// `file`: where the best placement is, if there is one.
 pub fn text(
