@@ -19,6 +19,7 @@ pub mod order;
 mod own_memory;
 mod profile;
 mod queue;
+mod seen_lines;
 pub(crate) mod setting;
 mod sites;
 pub mod state;

@@ -13,12 +13,10 @@ use flick_timing::{Layout, Progress};
 
 use crate::os::thread_pointer;
 
+use super::seen_lines::LINE;
 use super::setting;
 use super::state::State;
 use super::sums::Charged;
-
-/// log2 of the bytes of a line in the table.
-const LINE: u32 = 6;
 
 /// `flick_abi::timed::LINES`. As of the clock, nothing in Rust uses this name: see [`lines`].
 #[used]
@@ -40,37 +38,11 @@ fn lines(state: &mut State) -> *mut u64 {
     }
 }
 
-/// What the code of a thread would have asked its table, where it tells each access.
-#[derive(Debug, Default)]
-pub struct Seen {
-    lines: [u64; LINE_COUNT],
-    /// The accesses at constant distances from one address, which the code looks up together: when that was, the
-    /// first of them, and whether the code would call.
-    at: i128,
-    first: u64,
-    calls: bool,
-}
-
 /// Whether the code would not have called for this access, if it were not profiled: the models have not seen it
 /// either.
 pub fn is_seen(state: &mut State, address: u64, bytes: u64, spent: i64) -> bool {
     let at = state.host() as i128 + i128::from(spent);
-    let (shift, _) = state.worlds.own_shape();
-    let seen = &mut state.seen;
-    let together = seen.at == at && seen.first.abs_diff(address) < 1 << LINE;
-    if together && seen.calls {
-        return false;
-    }
-    let has = |address: u64| {
-        let line = address >> LINE;
-        seen.lines[line as usize % LINE_COUNT] == line << LINE
-    };
-    let known = shift == LINE && has(address) && has(address + bytes.max(1) - 1);
-    if !together {
-        (seen.at, seen.first) = (at, address);
-    }
-    seen.calls = !known;
-    known
+    state.worlds.own_shape().0 == LINE && state.seen.has(at, address, bytes)
 }
 
 /// What an access says of where its address comes from (`flick_abi::timed::ACCESS`).

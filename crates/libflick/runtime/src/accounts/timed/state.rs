@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 use flick_timing::{Calls, Worlds};
 
 use super::clock::{START, clock};
-use super::own_memory::Seen;
 use super::profile::account::{self, Profile};
+use super::seen_lines::Seen;
 use super::setting::{Setting, setting};
 use super::sites::{Key, Sites};
 use super::sums::{Sums, Times, Wait};
