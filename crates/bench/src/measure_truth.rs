@@ -111,7 +111,11 @@ fn measure(program: &Program, options: &Options, start: f64, folder: &Path) -> R
     finish(command.stdout(Stdio::null()))?;
     let text = fs::read_to_string(&file);
     let text = text.map_err(|e| file_error("a file cannot be read", &file, &e))?;
-    let (predicted, shares, took) = prediction(&text).map_err(|why| unreadable(&file, why))?;
+    let Prediction {
+        before,
+        shares,
+        took,
+    } = prediction(&text).map_err(|why| unreadable(&file, why))?;
     let real = of(0.5);
     Ok(Row {
         name: program.name.clone(),
@@ -120,14 +124,22 @@ fn measure(program: &Program, options: &Options, start: f64, folder: &Path) -> R
         real,
         low: of(0.25),
         high: of(0.75),
-        predicted,
+        predicted: before,
         shares,
         slowdown: took / (real + start),
     })
 }
 
-/// *Before*, its parts, and the processor time of the timed run, in milliseconds, of what `flick stat --json` says.
-fn prediction(text: &str) -> Result<(f64, Vec<(String, f64)>, f64), String> {
+/// What `flick stat --json` says of a program, in milliseconds.
+struct Prediction {
+    before: f64,
+    /// Its parts by their names.
+    shares: Vec<(String, f64)>,
+    /// The processor time of the timed run.
+    took: f64,
+}
+
+fn prediction(text: &str) -> Result<Prediction, String> {
     let all: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let process = all["processes"].get(0).ok_or("no process is there")?;
     let prediction = &process["prediction"];
@@ -145,7 +157,11 @@ fn prediction(text: &str) -> Result<(f64, Vec<(String, f64)>, f64), String> {
         });
     let took =
         ms(&process["user_ns"], 1e6).unwrap_or(0.0) + ms(&process["system_ns"], 1e6).unwrap_or(0.0);
-    Ok((before, shares.collect(), took))
+    Ok(Prediction {
+        before,
+        shares: shares.collect(),
+        took,
+    })
 }
 
 #[cfg(test)]
@@ -157,11 +173,11 @@ mod tests {
         let text = r#"{"processes": [{"user_ns": 3000000, "system_ns": 1000000, "prediction": {
             "before_ps": 2000000000, "staying_ps": 1,
             "staying_shares": [{"name": "host code", "ps": 1500000000}]}}]}"#;
-        let (before, shares, took) = prediction(text).unwrap();
-        assert_eq!((before, took), (2.0, 4.0));
-        assert_eq!(shares, [("host code".to_owned(), 1.5)]);
+        let of = prediction(text).unwrap();
+        assert_eq!((of.before, of.took), (2.0, 4.0));
+        assert_eq!(of.shares, [("host code".to_owned(), 1.5)]);
         let none = prediction(r#"{"processes": [{"prediction": null}]}"#);
-        assert_eq!(none.unwrap_err(), "no predicted time is there");
+        assert_eq!(none.err().unwrap(), "no predicted time is there");
         assert!(prediction("{}").is_err() && prediction("x").is_err());
     }
 }
