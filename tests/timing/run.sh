@@ -162,6 +162,10 @@ status=0
   [ "$(grep -c '^"\(chase\|gather\)",pairs,' "$truth/out/truth.csv")" = 2 ] && cmp -s "$truth/said" "$truth/out/truth.md" &&
   grep -q '^| x ' "$truth/said" && [ -s "$truth/out/truth.svg" ] && [ -s "$truth/out/truth.png" ] || status=1
 result "flick bench truth" $status
+status=0
+"$flick" bench truth --programs "$truth" --platform near-memory --only chace -o "$truth/out" >"$truth/said" 2>"$truth/errors" || status=$?
+[ $status != 0 ] && grep -q 'no program is named `chace`' "$truth/errors" && status=0
+result "flick bench truth with a name that is not there" $status
 sed -i 's/^group/time = 3\ngroup/' "$truth/list.toml"
 status=0
 "$flick" bench truth --programs "$truth" --platform near-memory -o "$truth/out" >"$truth/said" 2>"$truth/errors" || status=$?

@@ -148,7 +148,7 @@ fn measure(pair: &Pair, options: &Options) -> Result<Process, Error> {
     let mut runs = [Runs::default(), Runs::default()];
     for round in 0..=options.rounds {
         for (build, runs) in builds.into_iter().zip(&mut runs) {
-            let (time, processor) = time(build)?;
+            let (time, processor) = time(&mut command(build))?;
             // The first round reads the files.
             if round > 0 {
                 runs.warm.push(time);
@@ -159,7 +159,7 @@ fn measure(pair: &Pair, options: &Options) -> Result<Process, Error> {
     for _ in 0..options.cold {
         for (build, runs) in builds.into_iter().zip(&mut runs) {
             leave_page_cache(Path::new(&build[0]))?;
-            runs.cold.push(time(build)?.0);
+            runs.cold.push(time(&mut command(build))?.0);
         }
     }
     for (build, runs) in builds.into_iter().zip(&mut runs) {
@@ -181,14 +181,13 @@ fn command(words: &[String]) -> Command {
 }
 
 /// Milliseconds from the start of a process to its end, and milliseconds of its processor time.
-fn time(words: &[String]) -> Result<(f64, f64), Error> {
+pub fn time(command: &mut Command) -> Result<(f64, f64), Error> {
     let processor = || {
         let (user, system) = flick_exec::processor_time();
         user + system
     };
-    let mut command = command(words);
     let (begin, before) = (Instant::now(), processor());
-    finish(&mut command)?;
+    finish(command)?;
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
     Ok((
         milliseconds(begin.elapsed()),

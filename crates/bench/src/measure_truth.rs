@@ -4,12 +4,12 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use clap::Args;
 use flick_driver::Error;
 use serde_json::Value;
 
+use crate::measure_process::time;
 use crate::paper_run::publish;
 use crate::truth::{self, Program, Results, Row};
 use crate::{file_error, finish, flick, machine, measured, quantile, scratch, unreadable};
@@ -40,12 +40,18 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<(), Error> {
     let mut programs = truth::read(&options.programs)?;
-    programs.retain(|of| options.only.is_empty() || options.only.contains(&of.name));
+    if !options.only.is_empty() {
+        let is_there = |name: &&String| programs.iter().any(|of| of.name == **name);
+        if let Some(name) = options.only.iter().find(|name| !is_there(name)) {
+            return Err(truth::no_program(&options.programs, name));
+        }
+        programs.retain(|of| options.only.contains(&of.name));
+    }
     let made = fs::create_dir_all(&options.output);
     made.map_err(|e| file_error("a directory cannot be made", &options.output, &e))?;
     let folder = scratch()?;
     let nothing = options.programs.join(NOTHING);
-    let start = median(&real(&nothing, &[], options.repeat)?);
+    let start = quantile::median(&real(&nothing, &[], options.repeat)?);
     let mut rows = vec![];
     for (n, program) in programs.iter().enumerate() {
         // Where stderr is closed, the text has no reader.
@@ -69,29 +75,16 @@ pub fn run(options: &Options) -> Result<(), Error> {
     publish(written, &results.page(), &options.output)
 }
 
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}
-
-fn median(all: &[f64]) -> f64 {
-    quantile::median(all)
-}
-
 /// What a program takes of a processor each time.
 fn real(program: &Path, arguments: &[String], repeat: u32) -> Result<Vec<f64>, Error> {
-    let processor = || {
-        let (user, system) = flick_exec::processor_time();
-        user + system
-    };
     let mut all = vec![];
     // The first time its file is read.
     for n in 0..=repeat {
         let mut command = measured(program);
         command.args(arguments).stdout(Stdio::null());
-        let before = processor();
-        finish(&mut command)?;
+        let (_, processor) = time(&mut command)?;
         if n > 0 {
-            all.push(milliseconds(processor() - before));
+            all.push(processor);
         }
     }
     all.sort_by(f64::total_cmp);

@@ -64,8 +64,20 @@ impl Context {
     pub fn set_all(&mut self, words: &[u64; 65]) {
         self.x.copy_from_slice(&words[..32]);
         self.f.copy_from_slice(&words[32..64]);
+        // Bits beyond those of the manual would trap when they are loaded.
         self.fcsr = words[64] & 0xff;
         self.float_harts = 0;
+    }
+
+    /// The same words. A thread that has used no registers of floating point has none yet.
+    pub fn all(&self) -> [u64; 65] {
+        let mut words = [0; 65];
+        words[..32].copy_from_slice(&self.x);
+        if self.status != 0 {
+            words[32..64].copy_from_slice(&self.f);
+            words[64] = self.fcsr;
+        }
+        words
     }
 
     /// Where it goes on.

@@ -45,6 +45,17 @@ fn parse(text: &str) -> Result<Vec<Program>, String> {
     Ok(program)
 }
 
+/// `--only` names a program that is not in the list of a folder.
+pub fn no_program(dir: &Path, name: &str) -> Error {
+    Error::new(
+        Code::BadOption,
+        "the list has no such program",
+        dir.join(NAME).display().to_string(),
+        format!("no program is named `{name}`"),
+        "give --only a `name` of the list, once for each program",
+    )
+}
+
 /// The programs of a folder.
 pub fn read(dir: &Path) -> Result<Vec<Program>, Error> {
     let path = dir.join(NAME);

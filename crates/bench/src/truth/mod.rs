@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::paper::{Curves, Plot, plot_files, write_files};
 
-pub use list::{Program, read};
+pub use list::{Program, no_program, read};
 pub use real_times::{Results, Row};
 
 mod list;

@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 
 use crate::bar::Bar;
-use crate::markdown;
+use crate::{markdown, quantile};
 
 /// What part of the predicted time is what, at least, to be named as the cause of an error.
 const MAIN_PART: f64 = 0.4;
@@ -49,21 +49,12 @@ impl Row {
     }
 }
 
-/// All of them.
+/// All of them, at least one.
 pub struct Results {
     /// What they were measured with.
     pub by: String,
     pub platform: String,
     pub rows: Vec<Row>,
-}
-
-fn median(mut all: Vec<f64>) -> Option<f64> {
-    all.sort_by(f64::total_cmp);
-    let n = all.len();
-    match n {
-        0 => None,
-        _ => Some((all[(n - 1) / 2] + all[n / 2]) / 2.0),
-    }
 }
 
 impl Results {
@@ -87,12 +78,12 @@ impl Results {
     /// The project's bars.
     pub fn bars(&self) -> Vec<(String, f64, Bar)> {
         let errors = self.errors();
-        let count = errors.len().max(1) as f64;
+        let count = errors.len() as f64;
         let within = errors.iter().filter(|&&error| error <= WITHIN).count() as f64;
         let mut bars = vec![
             (
                 "median error, %".to_owned(),
-                median(errors).unwrap_or(0.0),
+                quantile::median(&errors),
                 Bar::AtMost(10.0),
             ),
             (
@@ -119,7 +110,7 @@ impl Results {
     /// The page.
     pub fn page(&self) -> String {
         let mut text = format!(
-            "# Predicted time beside real time\n\n{}; platform {}.\n`docs/timing.md` says how it is measured.\n\n## Bars\n\n",
+            "# Predicted time beside real time\n\n{}; platform {}.\n`docs/guide-calibrate.md` says how it is measured.\n\n## Bars\n\n",
             self.by, self.platform
         );
         let bars = self
@@ -170,7 +161,7 @@ impl Results {
             }
             text += &markdown::table(&lines);
         }
-        text += "\n![Predicted over real time](truth.svg)\n";
+        text += "\n![Errors of the predicted times](truth.svg)\n";
         text
     }
 

@@ -211,7 +211,7 @@ impl Kernel {
         let free = all.position(|of| of.phase == Phase::Free);
         let free = free.filter(|_| has_room);
         let n = free.ok_or(Error::NoMemory)? as u8;
-        if !self.root.cores.get(core).is_some_and(|of| of.is_good()) {
+        if !self.root.cores.is_good(core) {
             return Err(Error::Dead);
         }
         self.root.programs.before += 1;

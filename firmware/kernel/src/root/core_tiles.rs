@@ -132,6 +132,11 @@ impl CoreTiles {
         self.all.get_mut(usize::from(core))
     }
 
+    /// Does a tile answer?
+    pub fn is_good(&self, core: u8) -> bool {
+        self.get(core).is_some_and(CoreTile::is_good)
+    }
+
     /// The first tile of this name, with or without the number at its end, from a number on.
     pub fn find(&self, name: &[u8], from: u64) -> Option<(u16, usize)> {
         let is_it = |of: &&CoreTile| {

@@ -19,10 +19,10 @@ use crate::program_image::{Source, copy, map};
 /// The first word of an image, which the kernel of another tile has written: `flkmove1`.
 const VERSION: u64 = u64::from_le_bytes(*b"flkmove1");
 /// Words of its header: the version, how many pages it has, where free addresses begin, the priority, the floating-point
-/// status, fcsr, and the registers. It has a page of its own. Behind it are words for all pages, address and rights, and
-/// then the pages that are not just zeros.
-const HEADER: usize = 6;
-const REGISTERS: usize = 64;
+/// status, and the registers (`Context::all`). It has a page of its own. Behind it are words for all pages, address and
+/// rights, and then the pages that are not just zeros.
+const HEADER: usize = 5;
+const REGISTERS: usize = 65;
 /// In the word of a page: its content is in the image.
 const HAS_CONTENT: u64 = 1 << 11;
 const WORDS: usize = PAGE as usize / 8;
@@ -197,12 +197,8 @@ impl Kernel {
         let words = writer.words();
         words[1] = pages.all;
         words[3] = priority.into();
-        words[HEADER..][..32].copy_from_slice(&context.x);
-        // A thread that has used none has none yet.
-        if context.status != 0 {
-            (words[4], words[5]) = (context.status, context.fcsr);
-            words[HEADER + 32..][..32].copy_from_slice(&context.f);
-        }
+        words[4] = context.status;
+        words[HEADER..][..REGISTERS].copy_from_slice(&context.all());
         words[2] = self.processes[process].next_address;
         words[0] = VERSION;
         writer.write_words()?;
@@ -231,7 +227,14 @@ impl Kernel {
     pub fn restore(&mut self, process: u16, image: &mut Image) -> Result<(), Error> {
         let mut header = [0_u64; HEADER + REGISTERS];
         read_words(image, 0, &mut header)?;
-        let [version, pages, next_address, priority, status, fcsr, ..] = header;
+        let [
+            version,
+            pages,
+            next_address,
+            priority,
+            status,
+            ref registers @ ..,
+        ] = header;
         if version != VERSION || pages > MOST_IMAGE_PAGES {
             return Err(Error::Invalid);
         }
@@ -248,13 +251,11 @@ impl Kernel {
             }
         }
         self.processes[process].next_address = next_address;
-        let [x, f] = [0, 32].map(|n| &header[HEADER + n..][..32]);
         let place = self.start_held(process, priority).ok_or(Error::NoMemory)?;
         let context = self.context(place);
         context.begin();
-        context.x.copy_from_slice(x);
-        context.f.copy_from_slice(f);
-        (context.fcsr, context.status) = (fcsr & 0xff, if status == 0 { 0 } else { CLEAN });
+        context.set_all(registers);
+        context.status = if status == 0 { 0 } else { CLEAN };
         self.dispatch.threads[place].is_fresh = false;
         self.wake(place);
         Ok(())

@@ -172,7 +172,7 @@ impl Kernel {
         self.hide_image(n);
         // Endpoints are of a tile, and are set up again.
         self.revoke_endpoints(core, number);
-        if !self.root.cores.get(core).is_some_and(|of| of.is_good()) {
+        if !self.root.cores.is_good(core) {
             return self.end_remote(core, number, LOST);
         }
         let has_moved = self.move_remote_process((core, of.other), number);
@@ -209,7 +209,7 @@ impl Kernel {
     pub fn free_image(&mut self, n: u8) {
         let of = self.program_at(n);
         let (core, (at, pages)) = (of.core, core::mem::take(&mut of.frames));
-        if self.root.cores.get(core).is_some_and(|of| of.is_good()) {
+        if self.root.cores.is_good(core) {
             (0..pages).for_each(|n| self.frames.free(at + n * PAGE));
         }
     }

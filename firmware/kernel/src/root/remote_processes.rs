@@ -111,7 +111,7 @@ impl Kernel {
             why: first >> 8 & 0xff,
             arguments: [a0, a1, a2, a3, a4, a5],
         };
-        let is_known = self.root.cores.get(core).is_some_and(|core| core.is_good());
+        let is_known = self.root.cores.is_good(core);
         let ended = match (is_known, RootCall::from_number(called.number)) {
             (false, _) => Some(Err(Error::Dead).into()),
             (_, Some(call)) => self.execute_remote(call, &called, &message.payload[CALL_WORDS..]),

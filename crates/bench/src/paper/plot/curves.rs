@@ -108,31 +108,16 @@ impl Curves {
             let values = curves.iter().flat_map(|(_, points)| points).map(of);
             values.fold(0.0, f64::max)
         };
+        let x = Axis {
+            name,
+            least: 0.0,
+            most: most(|point| point.0).max(1.0),
+            step: 1.0,
+            digits: 0,
+            text: None,
+        };
         // Room above the curves for the legend.
-        let (step, digits) = round_step(1.25 * most(|point| point.1));
-        Self {
-            title: title.into(),
-            below: below.into(),
-            x: Axis {
-                name,
-                least: 0.0,
-                most: most(|point| point.0).max(1.0),
-                step: 1.0,
-                digits: 0,
-                text: None,
-            },
-            y: Axis {
-                name: "",
-                least: 0.0,
-                most: (1.25 * most(|point| point.1) / step).ceil().max(1.0) * step,
-                step,
-                digits,
-                text: None,
-            },
-            curves: drawn(curves.into_iter()),
-            stated: Vec::new(),
-            level: None,
-        }
+        Self::from_zero((title, below), x, 1.25 * most(|point| point.1), curves)
     }
 
     /// Values over shares of all, per cent, as far as `most`: a title, what is below it, the name of the shares, and
@@ -144,18 +129,29 @@ impl Curves {
         most: f64,
         curves: Vec<(String, Vec<(f64, f64)>)>,
     ) -> Self {
+        let x = Axis {
+            name,
+            least: 0.0,
+            most: 100.0,
+            step: 10.0,
+            digits: 0,
+            text: None,
+        };
+        Self::from_zero((title, below), x, most, curves)
+    }
+
+    /// Values from 0 to `most`.
+    fn from_zero(
+        (title, below): (&str, &str),
+        x: Axis,
+        most: f64,
+        curves: Vec<(String, Vec<(f64, f64)>)>,
+    ) -> Self {
         let (step, digits) = round_step(most);
         Self {
             title: title.into(),
             below: below.into(),
-            x: Axis {
-                name,
-                least: 0.0,
-                most: 100.0,
-                step: 10.0,
-                digits: 0,
-                text: None,
-            },
+            x,
             y: Axis {
                 name: "",
                 least: 0.0,
