@@ -1,6 +1,6 @@
-// An interpreter in small: placed functions make a tree with malloc, and host functions evaluate it again and
-// again. The heap has moved along with the placement: compared with a run in which it has, the placement
-// looks harmless.
+// An interpreter in small: placed functions make a tree with malloc, and host functions evaluate it
+// again and again. The heap has moved along with the placement: compared with a run in which it
+// has, the placement looks harmless.
 #include <flick.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// A hash join whose 64 MB are ordinary malloc: each order is joined to its customer. Nothing of the data is
-// placed, and no cache of the platform holds it.
+// A hash join whose 64 MB are ordinary malloc: each order is joined to its customer. Nothing of the
+// data is placed, and no cache of the platform holds it.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -49,7 +49,8 @@ __attribute__((noinline)) void draw(struct order *orders) {
 #ifdef PLACED
 __attribute__((annotate("flick.nxp")))
 #endif
-__attribute__((noinline)) long join(const struct table *table, const struct order *orders, long count) {
+__attribute__((noinline)) long
+join(const struct table *table, const struct order *orders, long count) {
   long sum = 0;
   for (long i = 0; i < count; i++)
     for (struct customer *c = table->heads[slot(table, orders[i].customer)]; c; c = c->next)

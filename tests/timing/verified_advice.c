@@ -1,5 +1,5 @@
-// Two functions that seem to gain on the NxP. The one follows data that is there. The other allocates, and what
-// it has allocated is far from the host from then on: only a run shows that.
+// Two functions that seem to gain on the NxP. The one follows data that is there. The other
+// allocates, and what it has allocated is far from the host from then on: only a run shows that.
 #include <flick.h>
 #include <stdio.h>
 #include <stdlib.h>
