@@ -1,8 +1,11 @@
 #include "HostTime.h"
 #include "HostCount.h"
 #include "HostHalf.h"
+#include "Predictor.h"
+#include "Recurrences.h"
 #include "Sources.h"
 #include "TimedCalls.h"
+#include "TimedUnit.h"
 #include "flick_abi.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -60,171 +63,12 @@ constexpr uint64_t Line = 64;
 /// A local variable of so many bytes may not stay in the nearest cache.
 constexpr uint64_t LargeLocal = 4096;
 
-/// What a unit's functions share.
-class Unit {
-public:
-  explicit Unit(Module &M) : M(M), Context(M.getContext()) {
-    Long = Type::getInt64Ty(Context);
-    Pair = FixedVectorType::get(Long, 2);
-    Pointer = PointerType::getUnqual(Context);
-    Clock = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_CLOCK, Pair));
-    Clock->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
-    // The map, and what masks its index.
-    Map =
-        cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_MAP, StructType::get(Pointer, Long)));
-    // An older libflick has none, and no platform that would need it.
-    Lines = cast<GlobalVariable>(
-        M.getOrInsertGlobal(FLICK_TIMED_LINES, ArrayType::get(Long, FLICK_TIMED_LINE_COUNT)));
-    Lines->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
-    Lines->setLinkage(GlobalValue::ExternalWeakLinkage);
-    // Its length is known when all functions are done.
-    Costs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
-    Unlikely = MDBuilder(Context).createBranchWeights(1, 1 << 20);
-    // Libflick has them since 1.7: an older one refuses the program before it looks at them.
-    Level = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_ORDER_LEVEL, Type::getInt8Ty(Context)));
-    Level->setLinkage(GlobalValue::ExternalWeakLinkage);
-    Full = cold(FLICK_TIMED_FULL, {Long});
-    Atomic = cold(FLICK_ORDER_ATOMIC, {});
-    cast<Function>(Atomic.getCallee())->setLinkage(GlobalValue::ExternalWeakLinkage);
-    RecordAccess = cold(FLICK_TIMED_ACCESS, {Pointer, Long, Long});
-    Memory =
-        M.getOrInsertFunction(FLICK_TIMED_MEMORY, Type::getVoidTy(Context), Pointer, Pointer, Long);
-    Library = M.getOrInsertFunction(FLICK_TIMED_LIBRARY, Type::getVoidTy(Context), Pointer, Long,
-                                    Pointer);
-    for (FunctionCallee Callee : {Memory, Library})
-      cast<Function>(Callee.getCallee())->setDoesNotThrow();
-  }
-
-  Module &M;
-  LLVMContext &Context;
-  Type *Long;
-  /// Time on the host, and what the same would take on the NxP: added in one instruction.
-  FixedVectorType *Pair;
-  PointerType *Pointer;
-  GlobalVariable *Clock, *Map, *Lines, *Costs, *Level;
-  MDNode *Unlikely;
-  FunctionCallee Full, RecordAccess, Memory, Library, Atomic;
-
-  /// Where the price of a block is, from now on.
-  Value *costOf(const BlockCounts &Counts, const std::optional<NxpCounts> &OnNxp, unsigned Chain) {
-    Chains.push_back(uint16_t(std::min(Chain, unsigned(UINT16_MAX))));
-    Blocks.push_back(ConstantDataArray::get(Context, Counts));
-    NxpBlocks.push_back(nxpBlock(OnNxp));
-    return ConstantExpr::getInBoundsGetElementPtr(Pair, Costs,
-                                                  ConstantInt::get(Long, Blocks.size() - 1));
-  }
-
-  /// The record of a callee; a null name for a call through a pointer.
-  GlobalVariable *callee(StringRef Name) {
-    GlobalVariable *&Record = Callees[Name];
-    if (!Record) {
-      Constant *Value = ConstantStruct::getAnon({text(Name), ConstantInt::get(Long, 0)});
-      Record = new GlobalVariable(M, Value->getType(), false, GlobalValue::PrivateLinkage, Value,
-                                  "flick.callee");
-    }
-    return Record;
-  }
-
-  /// Registers a function, for profiles.
-  void function(Function &F) {
-    // Its unit's own copy may not be the one that is linked.
-    if (F.hasLocalLinkage() && F.hasComdat())
-      return;
-    StringRef Code = F.getFnAttribute(RefusedAttribute).getValueAsString();
-    Functions.push_back(ConstantStruct::getAnon({&F, text(F.getName()), text(Code)}));
-  }
-
-  /// Makes the record by which the runtime knows all blocks and functions.
-  void finish() {
-    auto *Counts = ArrayType::get(ArrayType::get(Type::getInt16Ty(Context), 12), Blocks.size());
-    auto *Classes = new GlobalVariable(M, Counts, true, GlobalValue::PrivateLinkage,
-                                       ConstantArray::get(Counts, Blocks), "flick.classes");
-    auto *Array = ArrayType::get(Pair, Blocks.size());
-    auto *All = new GlobalVariable(M, Array, false, GlobalValue::PrivateLinkage,
-                                   ConstantAggregateZero::get(Array));
-    All->setAlignment(Align(16));
-    All->takeName(Costs);
-    Costs->replaceAllUsesWith(All);
-    Costs->eraseFromParent();
-    auto *Rows = ArrayType::get(StructType::get(Pointer, Pointer, Pointer), Functions.size());
-    auto *Known = new GlobalVariable(M, Rows, true, GlobalValue::PrivateLinkage,
-                                     ConstantArray::get(Rows, Functions), "flick.functions");
-    Type *Int = Type::getInt32Ty(Context);
-    Constant *Value = ConstantStruct::getAnon(
-        {ConstantInt::get(Int, FLICK_TIMED_VERSION), ConstantInt::get(Int, Blocks.size()), Classes,
-         All, Known, ConstantInt::get(Long, Functions.size()), nxpBlocks(), chains()});
-    auto *Record = new GlobalVariable(M, Value->getType(), true, GlobalValue::PrivateLinkage, Value,
-                                      "flick.timed");
-    Function *F = Function::Create(FunctionType::get(Type::getVoidTy(Context), false),
-                                   GlobalValue::InternalLinkage, "flick.timed.register", M);
-    F->setDoesNotThrow();
-    IRBuilder<> B(BasicBlock::Create(Context, "", F));
-    B.CreateCall(M.getOrInsertFunction(FLICK_TIMED_UNIT, B.getVoidTy(), Pointer), {Record});
-    B.CreateRetVoid();
-    // Before the program's own constructors; 1 is the first that there is.
-    appendToGlobalCtors(M, F, 1);
-  }
-
-private:
-  SmallVector<Constant *> Blocks, NxpBlocks, Functions;
-  SmallVector<uint16_t> Chains;
-  StringMap<GlobalVariable *> Callees, Texts;
-
-  /// A row of the table below: whether anything is known, and in what unit the counts are.
-  Constant *nxpBlock(const std::optional<NxpCounts> &OnNxp) {
-    std::array<uint32_t, 1 + FLICK_TIMED_NXP_COUNTS> Row{};
-    Row[0] = OnNxp.has_value();
-    if (OnNxp)
-      for (auto [Count, Out] : zip(*OnNxp, drop_begin(Row)))
-        Out = uint32_t(std::min(Count * FLICK_TIMED_NXP_UNIT + 0.5, double(UINT32_MAX)));
-    return ConstantDataArray::get(Context, Row);
-  }
-
-  Constant *nxpBlocks() {
-    auto *Table = ArrayType::get(NxpBlocks[0]->getType(), NxpBlocks.size());
-    return new GlobalVariable(M, Table, true, GlobalValue::PrivateLinkage,
-                              ConstantArray::get(Table, NxpBlocks), "flick.nxp.blocks");
-  }
-
-  Constant *chains() {
-    Constant *Table = ConstantDataArray::get(Context, Chains);
-    return new GlobalVariable(M, Table->getType(), true, GlobalValue::PrivateLinkage, Table,
-                              "flick.chains");
-  }
-
-  /// A C string; null for none.
-  Constant *text(StringRef Text) {
-    if (Text.empty())
-      return ConstantPointerNull::get(Pointer);
-    GlobalVariable *&V = Texts[Text];
-    if (!V) {
-      Constant *Bytes = ConstantDataArray::getString(Context, Text);
-      V = new GlobalVariable(M, Bytes->getType(), true, GlobalValue::PrivateLinkage, Bytes,
-                             "flick.text");
-      V->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
-    }
-    return V;
-  }
-
-  /// Hardly ever called: it keeps the registers of its caller.
-  FunctionCallee cold(StringRef Name, ArrayRef<Type *> Parameters) {
-    FunctionCallee Callee =
-        M.getOrInsertFunction(Name, FunctionType::get(Type::getVoidTy(Context), Parameters, false));
-    auto *F = cast<Function>(Callee.getCallee());
-    F->setCallingConv(CallingConv::PreserveMost);
-    F->addFnAttr(Attribute::Cold);
-    // By way of the procedure linkage table the first call would go through the dynamic linker,
-    // which does not keep r10.
-    F->addFnAttr(Attribute::NonLazyBind);
-    F->setDoesNotThrow();
-    return Callee;
-  }
-};
-
 class Timing {
 public:
-  Timing(Unit &U, Function &F, const TargetTransformInfo &Costs, const UnitCode &Code)
-      : U(U), F(F), Layout(F.getParent()->getDataLayout()), Costs(Costs), Code(Code), From(F) {}
+  Timing(TimedUnit &U, Function &F, const TargetTransformInfo &Costs, const UnitCode &Code,
+         const Recurrences &Loops, Predictor &Branches)
+      : U(U), F(F), Layout(F.getParent()->getDataLayout()), Costs(Costs), Code(Code), From(F),
+        Loops(Loops), Branches(Branches) {}
 
   void run() {
     SmallVector<BasicBlock *> Blocks;
@@ -239,27 +83,42 @@ public:
     for (BasicBlock *Block : Blocks)
       OnNxp.push_back(There.of(*Block));
     dropProbes(F);
+    unsigned FirstLoop = U.addLoops(Loops.chains());
     SmallVector<Value *> Prices;
-    for (auto [Block, Counts] : zip(Blocks, OnNxp))
-      Prices.push_back(U.costOf(countBlock(*Block, Costs), Counts, From.chains(*Block)));
+    for (auto [Block, Counts] : zip(Blocks, OnNxp)) {
+      Recurrences::Place At = Loops.of(*Block);
+      Flow Of{countIssued(*Block, Costs), At.OfLoop ? At.OfLoop + FirstLoop : 0,
+              TimedUnit::inUnits(At.Each)};
+      Prices.push_back(U.costOf(countBlock(*Block, Costs), Counts, From.chains(*Block), Of));
+    }
+    // What comes now is not the function's own.
+    SmallVector<SmallVector<Instruction *>> Own;
+    for (BasicBlock *Block : Blocks)
+      Own.emplace_back(map_range(*Block, [](Instruction &I) { return &I; }));
     IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
     Spent = Entry.CreateAlloca(U.Pair, nullptr, "flick.spent");
     Entry.CreateStore(ConstantAggregateZero::get(U.Pair), Spent);
-    for (auto [Block, Price] : zip(Blocks, Prices))
-      block(*Block, Price);
+    Branches.begin(Entry);
+    for (auto [Block, All, Price] : zip(Blocks, Own, Prices))
+      block(*Block, All, Price);
     if (F.getName() == "main")
       alignStack();
     DominatorTree Tree(F);
-    PromoteMemToReg({Spent}, Tree);
+    SmallVector<AllocaInst *> Registers{Spent};
+    if (AllocaInst *History = Branches.history())
+      Registers.push_back(History);
+    PromoteMemToReg(Registers, Tree);
   }
 
 private:
-  Unit &U;
+  TimedUnit &U;
   Function &F;
   const DataLayout &Layout;
   const TargetTransformInfo &Costs;
   const UnitCode &Code;
   Sources From;
+  const Recurrences &Loops;
+  Predictor &Branches;
   AllocaInst *Spent = nullptr;
   LoadInst *MapLoad = nullptr, *MaskLoad = nullptr;
   Value *Lines = nullptr;
@@ -274,19 +133,14 @@ private:
   /// Its stack pointer moves while it runs.
   bool Grows = false;
 
-  void block(BasicBlock &Block, Value *Price) {
-    SmallVector<Instruction *> All;
-    for (Instruction &I : Block)
-      All.push_back(&I);
+  void block(BasicBlock &Block, ArrayRef<Instruction *> All, Value *Price) {
     IRBuilder<> B(&*(&Block == &F.getEntryBlock() ? std::next(Spent->getIterator(), 2)
                                                   : Block.getFirstInsertionPt()));
-    Value *Sum =
-        B.CreateAdd(B.CreateLoad(U.Pair, Spent), B.CreateAlignedLoad(U.Pair, Price, Align(16)));
-    B.CreateStore(Sum, Spent);
+    spend(B, Price);
     // The block's whole price is paid at its first call, or its end.
     bool Paid = false;
     for (Instruction *I : All) {
-      if (I->isDebugOrPseudoInst() || isa<PHINode>(I) || I == Spent)
+      if (I->isDebugOrPseudoInst() || isa<PHINode>(I))
         continue;
       if (isSeen(*I)) {
         // What came before has taken its time.
@@ -294,15 +148,20 @@ private:
         atomic(*I);
       }
       note(*I);
+      Branches.ask(*I, [this](IRBuilder<> &B, Value *Price) { spend(B, Price); });
       auto *Call = dyn_cast<CallBase>(I);
       if (Call && isCall(*Call)) {
         record(*I);
+        Branches.leave(*I);
+        if (!Call->isMustTailCall())
+          Branches.enter(*I);
         call(*Call, Paid);
       } else if (isa<ReturnInst, ResumeInst>(I)) {
         // Nothing comes between such a call and its return, which is the callee's.
         if (I->getParent()->getTerminatingMustTailCall())
           continue;
         record(*I);
+        Branches.leave(*I);
         if (Paid)
           look(*I, clock(*I), FLICK_TIMED_RETURNS);
         else
@@ -313,6 +172,13 @@ private:
     }
     Pending.clear();
     OnHost.clear();
+  }
+
+  /// Adds the pair at an address to what the function has spent.
+  void spend(IRBuilder<> &B, Value *Price) {
+    Value *Sum =
+        B.CreateAdd(B.CreateLoad(U.Pair, Spent), B.CreateAlignedLoad(U.Pair, Price, Align(16)));
+    B.CreateStore(Sum, Spent);
   }
 
   /// Whether other code may run.
@@ -642,11 +508,16 @@ PreservedAnalyses HostTimePass::run(Module &M, ModuleAnalysisManager &Modules) {
   if (Functions.empty())
     return PreservedAnalyses::none();
   auto &Manager = Modules.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  Unit U(M);
+  TimedUnit U(M);
   for (Function *F : Functions)
     U.function(*F);
-  for (Function *F : Functions)
-    Timing(U, *F, Manager.getResult<TargetIRAnalysis>(*F), *Code).run();
+  for (Function *F : Functions) {
+    Recurrences Loops(Manager.getResult<LoopAnalysis>(*F),
+                      Manager.getResult<BlockFrequencyAnalysis>(*F));
+    Predictor Branches(*F, Manager.getResult<LoopAnalysis>(*F),
+                       Manager.getResult<ScalarEvolutionAnalysis>(*F));
+    Timing(U, *F, Manager.getResult<TargetIRAnalysis>(*F), *Code, Loops, Branches).run();
+  }
   U.finish();
   return PreservedAnalyses::none();
 }

@@ -14,7 +14,10 @@ int table[100];
 // CHECK-DAG: @flick.functions = private constant {{.*}} { ptr @assembly, ptr @[[NAME:flick.text[.0-9]*]], ptr @[[CODE:flick.text[.0-9]*]] }{{.*}} { ptr @main, ptr @{{flick.text[.0-9]*}}, ptr null }
 // CHECK-DAG: @[[NAME]] = private unnamed_addr constant [9 x i8] c"assembly\00"
 // CHECK-DAG: @[[CODE]] = private unnamed_addr constant [8 x i8] c"FLK0202\00"
-// CHECK-DAG: @flick.timed = private constant { i32, i32, ptr, ptr, ptr, i64, ptr, ptr } { i32 4, i32
+// CHECK-DAG: @flick.timed = private constant { i32, i32, ptr, ptr, ptr, i64, ptr, ptr, ptr, ptr, i64 } { i32 5, i32
+// The longest chain of a loop: an addition of numbers, in units of 1 / 256; one of a product and
+// two additions, which is carried on through two values; and loads whose addresses are loaded.
+// CHECK-DAG: @flick.loops = private constant [3 x [12 x i32]] {{.*}}[i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 256, i32 0, i32 0, i32 0, i32 0], {{.*}}[i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 256, i32 128, i32 0, i32 0, i32 0], {{.*}}[i32 0, i32 0, i32 0, i32 256, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0]
 // CHECK-DAG: @llvm.global_ctors = {{.*}} { i32 1, ptr @flick.timed.register, ptr null }
 
 // A pointer is looked at, behind its use; what is spent goes to the clock at the return. The call
@@ -79,6 +82,53 @@ int inner(int x) { return other(x) * 3; }
 // CHECK-DAG: @llvm.memcpy
 // CHECK: ret void
 void copy(char *to, const char *from, size_t n) { memcpy(to, from, n); }
+
+double sum(const double *p, long n) {
+  double all = 0;
+  for (long i = 0; i < n; i++)
+    all += p[i];
+  return all;
+}
+double two(const double *p, long n) {
+  double one = 1, other = 2;
+  for (long i = 0; i < n; i++) {
+    double next = one * p[i] + p[i + 1];
+    one = other - 1;
+    other = next;
+  }
+  return one + other;
+}
+struct node {
+  struct node *next;
+};
+void *last(struct node *p) {
+  while (p->next)
+    p = p->next;
+  return p;
+}
+
+// A branch on data asks the predictor, and so does a call through a pointer. One that the source
+// says to be unlikely does not.
+// CHECK-LABEL: @branch(
+// CHECK: %flick.branches = select i1 %{{[0-9]+}}, ptr @flick.no.branches, ptr %{{[0-9]+}}
+// CHECK: load i64, ptr %{{[0-9]+}}
+// CHECK: and i64 %{{[0-9]+}}, 16383
+// CHECK: zext i1
+// CHECK: add i64 %{{[0-9]+}}, 192
+// CHECK: add i64 %{{[0-9]+}}, 128
+// CHECK: store i8
+// CHECK: br i1
+void branch(const int *p, void (*f)(void)) {
+  if (*p)
+    f();
+}
+// CHECK-LABEL: @unlikely(
+// CHECK-NOT: flick.branches
+// CHECK: ret void
+void unlikely(const int *p) {
+  if (__builtin_expect(*p, 0))
+    library(1);
+}
 
 // The size of the environment does not show in main's addresses.
 // CHECK-LABEL: @main(

@@ -72,4 +72,4 @@ pub use version::{Note, Version};
 
 /// Version of everything in this crate. The link step and `__flick_register` refuse files of
 /// incompatible versions. `docs/formats.md`, "Versions", says which change needs a new version.
-pub const ABI_VERSION: Version = Version::new(1, 9);
+pub const ABI_VERSION: Version = Version::new(1, 10);

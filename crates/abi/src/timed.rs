@@ -3,12 +3,15 @@
 
 /// Version of the records here. Units of later versions, and of versions before [`FIRST_VERSION`],
 /// are not counted.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// The earliest version whose units are counted.
 pub const FIRST_VERSION: u32 = 2;
 
 /// The first version with [`TimedUnit::chains`].
 pub const CHAINS_VERSION: u32 = 4;
+
+/// The first version with [`TimedUnit::flows`] and [`TimedUnit::loops`].
+pub const FLOWS_VERSION: u32 = 5;
 
 /// Classes of host operations, as the pass counts them on LLVM IR.
 pub const HOST_CLASSES: usize = 12;
@@ -73,6 +76,32 @@ pub struct NxpBlock {
     pub counts: [u32; NXP_COUNTS],
 }
 
+/// The unit of [`Flow::each`] and [`Loop::chain`].
+pub const FLOW_UNIT: u32 = 256;
+
+/// How a block's operations flow through a core that executes out of order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Flow {
+    /// Operations that the core issues: a comparison with its branch, or a load with the only operation
+    /// that uses it, is one.
+    pub issued: u32,
+    /// The number of the block's innermost loop in [`TimedUnit::loops`], plus 1; 0: it is in none.
+    pub of_loop: u32,
+    /// LLVM's estimate of the block's executions in an iteration of that loop, in units of
+    /// 1 / [`FLOW_UNIT`].
+    pub each: u32,
+}
+
+/// The longest chain of operations from an iteration of a loop to the next one: each needs the result of
+/// the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Loop {
+    /// By [`HostClass`]: operations of the chain in one iteration, in units of 1 / [`FLOW_UNIT`].
+    pub chain: [u32; HOST_CLASSES],
+}
+
 /// A compiled unit. It is registered before the program's own constructors run.
 #[derive(Debug)]
 #[repr(C)]
@@ -94,6 +123,12 @@ pub struct TimedUnit {
     /// For each block, how many of its loads have an address that the same load has given, an
     /// execution before; since version 4.
     pub chains: *const u16,
+    /// `blocks` records; since version 5, as the next two.
+    pub flows: *const Flow,
+    /// The loops of all functions.
+    pub loops: *const Loop,
+    /// Length of `loops`.
+    pub loop_count: u64,
 }
 
 /// Femtoseconds.
@@ -130,7 +165,9 @@ pub struct TimedCallee {
 
 const _: () = assert!(size_of::<Block>() == 24);
 const _: () = assert!(size_of::<NxpBlock>() == 72);
-const _: () = assert!(size_of::<TimedUnit>() == 56);
+const _: () = assert!(size_of::<TimedUnit>() == 80);
+const _: () = assert!(size_of::<Flow>() == 12);
+const _: () = assert!(size_of::<Loop>() == 48);
 const _: () = assert!(size_of::<TimedFunction>() == 24);
 const _: () = assert!(size_of::<TimedCallee>() == 16);
 
@@ -187,6 +224,45 @@ pub const ACCESS_CHAINED: u64 = 1 << 63;
 pub const LINES: &str = "__flick_timed_lines";
 /// The length of [`LINES`].
 pub const LINE_COUNT: usize = 16;
+/// Thread-local pointer to a [`BranchTable`] (initial-exec), by which host code predicts its own
+/// branches; null where a wrong prediction costs nothing.
+pub const BRANCHES: &str = "__flick_timed_branches";
+/// log2 of the places of a branch in [`BranchTable`] for one history.
+pub const BRANCH_SHIFT: u32 = 4;
+/// The length of the tables of a [`BranchTable`].
+pub const BRANCH_COUNT: usize = 1 << 14;
+
+/// Predicts branches. A branch's place is a number of its own, with the last directions, by exclusive or. Its counter `c` there is four times a state of 0 to 3, of which 2 and 3 predict that it is
+/// taken. `costs[(c >> 1) + taken]` is added to the clock, and the counter becomes `next[c + 2 * taken]`.
+/// Of a switch, or a call through a pointer, the table has the last target's lowest byte. `costs[1]` is
+/// that of another target, and `costs[0]` of the same.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct BranchTable {
+    /// Of a right or a wrong prediction.
+    pub costs: [Price; 8],
+    /// The next state of a counter.
+    pub next: [u8; 16],
+    /// The last directions, the latest one in the lowest bit, between functions.
+    pub history: u64,
+    /// So that the tables begin with a line.
+    pub unused: [u64; 5],
+    /// By place: states of counters.
+    pub counters: [u8; BRANCH_COUNT],
+    /// By place: the last target.
+    pub targets: [u8; BRANCH_COUNT],
+}
+/// Offset of [`BranchTable::next`].
+pub const BRANCH_NEXT: usize = core::mem::offset_of!(BranchTable, next);
+/// Offset of [`BranchTable::history`].
+pub const BRANCH_HISTORY: usize = core::mem::offset_of!(BranchTable, history);
+/// Offset of [`BranchTable::counters`].
+pub const BRANCH_COUNTERS: usize = core::mem::offset_of!(BranchTable, counters);
+/// Offset of [`BranchTable::targets`].
+pub const BRANCH_TARGETS: usize = core::mem::offset_of!(BranchTable, targets);
+/// Bytes of a [`BranchTable`].
+pub const BRANCH_BYTES: usize = size_of::<BranchTable>();
+
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.
 pub const MEMORY: &str = "__flick_timed_memory";
 /// Host code of format 1.3 called this and the next function for pthread_create(3) and

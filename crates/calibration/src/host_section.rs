@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use crate::host_facts::KnownCache;
 use crate::latency_levels::{self, Level, Tlb};
 use crate::measuring::{ClassTimes, Measured};
+use crate::page_faults;
 use crate::statistics::Spread;
 
 /// Quartiles further apart than this share of the median are a sign of noise.
@@ -62,16 +63,10 @@ pub fn doubts(measured: &Measured) -> Vec<String> {
     all
 }
 
-/// The cycles of a class. A program's operations wait for one another in part: the figure is the geometric
-/// mean of the time in a chain and the time side by side, and of several kinds.
+/// The cycles of a class side by side: the geometric mean of several kinds.
 fn cycles(class: &ClassTimes) -> f64 {
-    let kinds = class.apart.iter().map(|apart| match &class.chain {
-        Some(chain) => (chain.median * apart.median).sqrt(),
-        None => apart.median,
-    });
-    let kinds: Vec<f64> = kinds.collect();
-    let logarithms: f64 = kinds.iter().map(|kind| kind.ln()).sum();
-    (logarithms / kinds.len() as f64).exp()
+    let logarithms: f64 = class.apart.iter().map(|kind| kind.median.ln()).sum();
+    (logarithms / class.apart.len() as f64).exp()
 }
 
 /// A number with three digits that count.
@@ -199,22 +194,38 @@ fn write(text: &mut String, measured: &Measured, origin: &Origin) -> std::fmt::R
     )?;
     writeln!(
         text,
-        "\n# The geometric mean of the time in a chain and side by side, as docs/guide-calibrate.md says.\n\
-         [host.cycles]"
+        "\n# Operations that do not wait for each other.\n[host.cycles]"
     )?;
     for class in &measured.classes {
         let apart: Vec<String> = class.apart.iter().map(between).collect();
         let apart = apart.join(", and ");
-        let how = match &class.chain {
-            Some(chain) => format!("in a chain {}, side by side {apart}", between(chain)),
-            None => apart,
-        };
         let (key, of) = (class.key, class.of);
         writeln!(
             text,
-            "{key} = {} # measured: {of}: {how}",
+            "{key} = {} # measured: {of}: {apart}",
             short(cycles(class))
         )?;
+    }
+    writeln!(
+        text,
+        "mispredict = {} # measured: a branch that is predicted wrongly takes {} more",
+        short(measured.wrong_prediction.median),
+        between(&measured.wrong_prediction)
+    )?;
+    writeln!(
+        text,
+        "\n# Each waits for the result of the one before.\n[host.latency]"
+    )?;
+    for class in &measured.classes {
+        if let Some(chain) = &class.chain {
+            let (key, of) = (class.key, class.of);
+            writeln!(
+                text,
+                "{key} = {} # measured: {of}: {}",
+                short(chain.median),
+                between(chain)
+            )?;
+        }
     }
     caches(text, measured, origin, cycle)?;
     behind(text, measured)
@@ -256,10 +267,21 @@ fn caches(text: &mut String, measured: &Measured, origin: &Origin, cycle: f64) -
         };
         writeln!(
             text,
-            "\n[[host.cache]]\nsize = \"{}\" # {source}\nways = {ways}\nhit = {} # {how}\nholds = {holds}",
+            "\n[[host.cache]]\nsize = \"{}\" # {source}\nways = {ways}\nhit = {} # {how}",
             size(bytes),
             short(hit)
         )?;
+        if let Some(each) = number.checked_sub(1).and_then(|n| measured.lines.get(n)) {
+            let each = each.times(1.0 / cycle);
+            let how = "lines in no order, of which none waits for another one, take";
+            writeln!(
+                text,
+                "each = {} # measured: {how} {} cycles",
+                short(each.median),
+                between(&each)
+            )?;
+        }
+        writeln!(text, "holds = {holds}")?;
     }
     Ok(())
 }
@@ -272,13 +294,20 @@ fn behind(text: &mut String, measured: &Measured) -> std::fmt::Result {
                 text,
                 "\n[host.tlb]\nentries = {entries} # measured: from {} to {} pages of 4 KiB; before them {} ns where a first level misses\n\
                  ways = {ways} # an assumption\n\
-                 walk = \"{} ns\" # measured; {} ns where page tables are in no near cache",
+                 walk = \"{} ns\" # measured",
                 tlb.entries.0,
                 tlb.entries.1,
                 short(tlb.hit),
-                short(tlb.walk),
-                short(tlb.far_walk)
+                short(tlb.walk)
             )?;
+            if let Some(pages) = tlb.near_pages {
+                writeln!(
+                    text,
+                    "far-pages = {pages} # measured: half of the way from that to the next line\n\
+                     far-walk = \"{} ns\" # measured: page tables are in no near cache",
+                    short(tlb.far_walk)
+                )?;
+            }
         }
         None => writeln!(
             text,
@@ -322,12 +351,15 @@ fn behind(text: &mut String, measured: &Measured) -> std::fmt::Result {
         text,
         "\n[host.memory.host]\nload = \"{} ns\" # measured: a chained load takes {} ns, {pages}\n\
          store = \"0 ns\" # an assumption: a store waits in a buffer\n\
-         bandwidth = \"{} GB/s\" # measured: one core reads in order {}; it writes {}",
+         bandwidth = \"{} GB/s\" # measured: one core reads in order {}; it writes {}\n\
+         page-fault = \"{} us\" # measured: the first access to a page of {} MiB of memory",
         short(memory - nearest),
         short(memory),
         short(measured.reads.median),
         between(&measured.reads),
-        between(&measured.writes)
+        between(&measured.writes),
+        short(measured.page_fault.median / 1e3),
+        page_faults::SIZE >> 20
     )?;
     Ok(())
 }
@@ -369,6 +401,7 @@ mod tests {
             chained_load: of(5.0),
             width: of(4.0),
             sizes: curve(sizes, load),
+            lines: vec![of(0.5)],
             large_pages: true,
             pages: curve(pages, page),
             apart: curve(
@@ -379,6 +412,8 @@ mod tests {
             streams: curve([1, 2, 4, 8, 16, 32], |n| if n > 16 { 60.0 } else { 4.0 }),
             reads: of(12.5),
             writes: of(6.0),
+            wrong_prediction: of(17.0),
+            page_fault: of(2500.0),
             seconds: 20.0,
             share: 1.0,
         }
@@ -404,11 +439,14 @@ mod tests {
         let text = text(&measured(), &origin());
         for line in [
             "clock = \"4 GHz\" # measured",
-            "int = 0.5 # measured: such: in a chain 1 (1 to 1), side by side 0.25",
+            "int = 0.25 # measured: such: 0.25 (0.25 to 0.25)",
+            "mispredict = 17 # measured: a branch",
+            "[host.latency]\nint = 1 # measured: such: 1 (1 to 1)",
             "load = 0.5 # measured",
             "size = \"32 KiB\" # measured: from 32 KiB",
             "size = \"1 MiB\" # measured: from 1 MiB",
             "ways = 8\nhit = 4.5 # measured: a chained load takes 5 ",
+            "each = 2 # measured: lines in no order",
             "ways = 8\nhit = 9 # measured: a chained load takes 3.5 ns, 1.25",
             "entries = 1536 # measured",
             "ways = 12 # an assumption\nwalk = \"10 ns\" # measured",
@@ -419,6 +457,7 @@ mod tests {
             "load = \"78.7 ns\" # measured: a chained load takes 80 ns",
             "store = \"0 ns\" # an assumption",
             "bandwidth = \"12.5 GB/s\" # measured",
+            "page-fault = \"2.5 us\" # measured",
             "measured on 2026-11-29 by flick platform calibrate (flick 0).\n# A Processor, Linux 6.",
         ] {
             assert!(text.contains(line), "{line}\n{text}");

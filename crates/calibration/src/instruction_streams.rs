@@ -148,9 +148,9 @@ pub static CLASSES: [Class; 12] = [
     },
     Class {
         key: "call",
-        of: "calls with their returns",
+        of: "calls and returns",
         chain: None,
-        apart: &[stream!(16 x 1: "call 4b"; before "jmp 5f", ".balign 32", "4: ret", "5:")],
+        apart: &[stream!(16 x 2: "call 4b"; before "jmp 5f", ".balign 32", "4: ret", "5:")],
     },
     Class {
         key: "fp",

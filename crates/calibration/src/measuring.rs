@@ -5,9 +5,10 @@ use std::time::Instant;
 use crate::instruction_streams::{
     ADDITIONS, CHAINED_LOADS, CLASSES, Given, NOTHING, PRODUCTS, Stream, Words,
 };
-use crate::memory_accesses::{APART, CHASED, chase, chase_all, read};
+use crate::memory_accesses::{ANYWHERE, APART, CHASED, anywhere, chase, chase_all, read};
 use crate::pages::{LINE, PAGE, Pages};
 use crate::statistics::Spread;
+use crate::{branches, latency_levels, page_faults};
 
 /// How thorough a measurement is.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +78,8 @@ pub struct Measured {
     pub large_pages: bool,
     /// A chained load, by the number of pages with one line each; in small pages.
     pub pages: Curve,
+    /// By cache, beginning with the second: a line that is loaded from it, where no load waits for another one.
+    pub lines: Vec<Spread>,
     /// A round of two misses, by the instructions from one to the next.
     pub apart: Curve,
     /// A load, by the number of chains at a time, in the whole memory.
@@ -87,6 +90,10 @@ pub struct Measured {
     pub reads: Spread,
     /// The same for writes.
     pub writes: Spread,
+    /// What a wrong prediction of a branch takes more than a right one, in cycles.
+    pub wrong_prediction: Spread,
+    /// The first access to a page of memory.
+    pub page_fault: Spread,
     /// Seconds that all of it took.
     pub seconds: f64,
     /// The share of that time in which this thread had a processor.
@@ -124,14 +131,14 @@ fn own_time() -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-fn time(work: impl FnOnce()) -> f64 {
+pub(crate) fn time(work: impl FnOnce()) -> f64 {
     let start = own_time();
     work();
     own_time() - start
 }
 
 /// The time of a step in each repetition. `work` makes so many steps.
-fn repeated(effort: &Effort, mut work: impl FnMut(u64)) -> Vec<f64> {
+pub(crate) fn repeated(effort: &Effort, mut work: impl FnMut(u64)) -> Vec<f64> {
     let mut steps = 16;
     loop {
         let taken = time(|| work(steps));
@@ -265,6 +272,18 @@ impl Machine<'_> {
         curve
     }
 
+    fn lines_of_caches(&mut self, pages: &mut Pages, sizes: &Curve) -> Vec<Spread> {
+        let levels = latency_levels::levels(sizes);
+        let ends = levels.iter().skip(1).filter_map(|level| level.size);
+        ends.map(|(held, _)| {
+            // So much is in this cache, and little of it in a nearer one.
+            let part = &pages.bytes()[..held / 2];
+            let times = repeated(self.effort, |rounds| anywhere(part, rounds));
+            Spread::of(&times).times(1.0 / ANYWHERE as f64)
+        })
+        .collect()
+    }
+
     fn pages(&mut self, size: usize) -> io::Result<Curve> {
         let mut pages = Pages::new(size, false)?;
         let mut curve = Vec::new();
@@ -388,6 +407,8 @@ pub fn measure(effort: &Effort, say: &mut dyn FnMut(&str)) -> io::Result<Measure
     machine.part("memory for caches");
     let mut pages = Pages::new(effort.most_memory, true)?;
     let sizes = machine.sizes(&mut pages);
+    machine.part("lines of caches");
+    let lines = machine.lines_of_caches(&mut pages, &sizes);
     machine.part("misses at a time");
     let mut places = machine.spread(&mut pages, 48);
     let chains = machine.chains(&mut places);
@@ -401,6 +422,11 @@ pub fn measure(effort: &Effort, say: &mut dyn FnMut(&str)) -> io::Result<Measure
     drop(pages);
     machine.part("pages");
     let pages = machine.pages(effort.most_memory.min(512 << 20))?;
+    machine.part("branches");
+    let numbers = &mut machine.numbers;
+    let wrong = branches::wrong_prediction(effort, |end| numbers.below(end));
+    machine.part("page faults");
+    let page_fault = page_faults::first_accesses(effort)?;
     machine.part("the clock again");
     let cycle = Spread::of(&machine.cycles);
     let product = Spread::of(&machine.products).median;
@@ -412,6 +438,7 @@ pub fn measure(effort: &Effort, say: &mut dyn FnMut(&str)) -> io::Result<Measure
         chained_load,
         width,
         sizes,
+        lines,
         large_pages,
         pages,
         apart,
@@ -419,6 +446,8 @@ pub fn measure(effort: &Effort, say: &mut dyn FnMut(&str)) -> io::Result<Measure
         streams,
         reads,
         writes,
+        wrong_prediction: wrong.times(1.0 / cycle.median),
+        page_fault,
         seconds,
         share: (own_time() - own) / 1e9 / seconds,
     })

@@ -2,6 +2,8 @@
 use std::arch::asm;
 use std::hint::black_box;
 
+use crate::pages::LINE;
+
 /// Loads of a chain in a round of [`chase`].
 pub const CHASED: u64 = 16;
 
@@ -87,6 +89,23 @@ pub fn read(bytes: &[u8]) {
             out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
             options(nostack, readonly),
         );
+    }
+}
+
+/// Loads of a round of [`anywhere`].
+pub const ANYWHERE: u64 = 8;
+
+/// Loads lines of the memory in no order, none of which waits for another one.
+pub fn anywhere(bytes: &[u8], rounds: u64) {
+    let lines = (bytes.len() / LINE) as u64;
+    let mut at: [u32; ANYWHERE as usize] = std::array::from_fn(|n| n as u32 * 0x1234_5677);
+    for _ in 0..rounds {
+        for one in &mut at {
+            *one = one.wrapping_mul(5).wrapping_add(0x3c6e_f35f);
+            let line = (u64::from(*one) * lines >> 32) as usize;
+            // SAFETY: the line is below the number of lines. It is volatile, so that every load is made.
+            unsafe { bytes.as_ptr().add(line * LINE).read_volatile() };
+        }
     }
 }
 

@@ -86,6 +86,8 @@ pub struct Timed {
     pub own_ahead: u64,
     /// Misses of the host's TLB there.
     pub own_walks: u64,
+    /// Pages of it that host code was the first to touch, where the platform has a time for that.
+    pub page_faults: u64,
     /// The most bytes of NxP-local memory at a time that NxP code has allocated itself, and the
     /// accesses to them.
     pub allocated: u64,

@@ -90,13 +90,17 @@ impl Timed {
             0 => String::new(),
             some => format!("; {} of them were fetched ahead", grouped(some)),
         };
+        let faults = match self.page_faults {
+            0 => String::new(),
+            some => format!(" It has {} page faults.", grouped(some)),
+        };
         vec![
             format!(
                 "The host's own memory: of lines that are not in its nearest cache, {}{ahead}.",
                 found.join(", ")
             ),
             format!(
-                "{} of these accesses have missed the TLB.",
+                "{} of these accesses have missed the TLB.{faults}",
                 grouped(self.own_walks)
             ),
         ]
@@ -229,6 +233,7 @@ mod tests {
             own_levels: vec![9, 1_000, 2_000, 3_000],
             own_ahead: 500,
             own_walks: 70,
+            page_faults: 4_000,
             accesses: 0,
             ..timed()
         };
@@ -236,6 +241,7 @@ mod tests {
         for part in [
             "1,000 in cache 2, 2,000 in cache 3, 3,000 in no cache; 500 of",
             "70 of",
+            "It has 4,000 page faults.",
         ] {
             assert!(said.contains(part), "{said}");
         }

@@ -37,6 +37,9 @@ pub fn write(timed: &Timed, out: &mut String) {
         let numbers: Vec<String> = numbers.map(u64::to_string).collect();
         push(out, format_args!("timed-own-memory {}", numbers.join(" ")));
     }
+    if timed.page_faults > 0 {
+        push(out, format_args!("timed-page-faults {}", timed.page_faults));
+    }
     for (world, shares) in [
         ("migrating", &timed.migrating_shares),
         ("staying", &timed.staying_shares),
@@ -111,6 +114,7 @@ pub fn take(timed: &mut Timed, key: &str, value: &str) -> Option<()> {
             timed.own_levels = numbers.split_off(2);
             (timed.own_walks, timed.own_ahead) = (numbers[0], numbers[1]);
         }
+        "page-faults" => timed.page_faults = value.parse().ok()?,
         "share" => {
             let (world, rest) = value.split_once(' ')?;
             let (time, name) = rest.split_once(' ')?;
@@ -186,6 +190,7 @@ pub mod tests {
             own_levels: vec![21, 22, 23],
             own_ahead: 24,
             own_walks: 25,
+            page_faults: 26,
             allocated: 16,
             allocated_accesses: 17,
             ordered: true,
@@ -224,6 +229,7 @@ pub mod tests {
             ("timed-migrating-ps", "-1"),
             ("timed-own-memory", "1 2"),
             ("timed-own-memory", "1 2 x"),
+            ("timed-page-faults", "x"),
         ] {
             assert_eq!(take(&mut timed, key, value), None, "{key} {value}");
         }

@@ -129,6 +129,18 @@ impl Worlds {
         }
     }
 
+    /// The kernel has given the program a page, and filled it.
+    pub fn own_fill(&mut self, place: u64) {
+        let Some(own) = self.own.as_deref() else {
+            return;
+        };
+        self.host.own_fill(place);
+        if own.parted {
+            self.staying.own_fill(place);
+            self.before.own_fill(place);
+        }
+    }
+
     /// The worlds are no longer alike: NxP code makes an access, or host code one to NxP-local memory.
     pub fn part(&mut self) {
         let Some(own) = self.own.as_deref_mut().filter(|own| !own.parted) else {
@@ -278,6 +290,7 @@ mod tests {
                 line: 64,
                 ways: 1,
                 hit: 1,
+                each: 0,
                 holds,
             }
         };

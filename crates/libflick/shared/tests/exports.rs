@@ -39,6 +39,7 @@ fn exports() {
     // What timed host code needs.
     let timed = [
         timed::ACCESS,
+        timed::BRANCHES,
         timed::CLOCK,
         timed::FULL,
         timed::LIBRARY,

@@ -114,6 +114,9 @@ impl HostCore {
             if view.is_behind(level) {
                 reach.busy += self.busy;
             }
+            if level > 0 {
+                reach.fill += view.each(level);
+            }
             if level > 0 && self.streams.misses(at, shift, own) && latency > self.ahead {
                 latency = self.ahead;
                 reach.ahead = true;

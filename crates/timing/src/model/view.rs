@@ -32,6 +32,7 @@ struct Level {
     lines: Sets,
     shift: u32,
     hit: u64,
+    each: u64,
     holds: [bool; REGIONS.len()],
 }
 
@@ -41,6 +42,7 @@ impl Level {
             lines: Sets::new((cache.size / cache.line) as usize, cache.ways),
             shift: cache.line.trailing_zeros(),
             hit: cache.hit,
+            each: cache.each,
             holds: cache.holds,
         }
     }
@@ -76,6 +78,8 @@ impl Behind {
 pub struct View {
     tlb: Option<Sets>,
     tlb_miss: [u64; REGIONS.len()],
+    /// Lines of page tables that are in near caches, and the cost of a miss of the TLB where they are not.
+    tables: Option<(Sets, u64)>,
     page: [u32; REGIONS.len()],
     levels: Box<[Level]>,
     /// By region.
@@ -90,6 +94,14 @@ pub struct View {
     /// Cost of filling a line of code from the host's memory, where code is.
     code_miss: u64,
 }
+
+/// log2 of the pages whose entries of a page table are in a line of a cache.
+const TABLE_LINE: u32 = 3;
+/// An assumption.
+const TABLE_WAYS: usize = 16;
+
+/// log2 of the bytes that the kernel fills at a fault.
+const KERNEL_PAGE: u32 = 12;
 
 /// Regions share neither pages nor lines, and the low bits choose the set.
 #[inline]
@@ -110,6 +122,15 @@ impl View {
                 .as_ref()
                 .map(|tlb| Sets::new(tlb.entries, tlb.ways)),
             tlb_miss: core.tlb.as_ref().map_or([0; REGIONS.len()], |tlb| tlb.miss),
+            tables: core
+                .tlb
+                .as_ref()
+                .and_then(|tlb| tlb.far)
+                .map(|(pages, cost)| {
+                    let lines = (pages >> TABLE_LINE).max(TABLE_WAYS);
+                    let sets = lines.div_ceil(TABLE_WAYS).next_power_of_two();
+                    (Sets::new(sets * TABLE_WAYS, TABLE_WAYS), cost)
+                }),
             page: core.page,
             cached: std::array::from_fn(|region| levels.iter().any(|level| level.holds[region])),
             levels,
@@ -149,6 +170,9 @@ impl View {
         };
         sets(&mut self.tlb, &other.tlb);
         sets(&mut self.code_tlb, &other.code_tlb);
+        if let (Some((to, _)), Some((from, _))) = (&mut self.tables, &other.tables) {
+            to.copy(from);
+        }
         let levels = self.levels.iter_mut().chain(&mut self.code);
         for (to, from) in levels.zip(other.levels.iter().chain(&other.code)) {
             to.lines.copy(&from.lines);
@@ -220,14 +244,36 @@ impl View {
         behind.time(line, false)
     }
 
+    /// The kernel has filled a page of the host's own memory: its lines are in the caches now.
+    pub(crate) fn own_fill(&mut self, place: u64) {
+        let host = Region::Host as usize;
+        for level in self.levels.iter_mut().filter(|level| level.holds[host]) {
+            let page = place >> KERNEL_PAGE << KERNEL_PAGE;
+            let (first, last) = (
+                page >> level.shift,
+                (page + (1 << KERNEL_PAGE) - 1) >> level.shift,
+            );
+            for line in first..=last {
+                level.lines.touch(apart(line, host));
+            }
+        }
+    }
+
     /// Looks up the page of an access to the host's own memory: what a miss costs.
     #[inline]
     pub(super) fn own_page(&mut self, place: u64) -> u64 {
         let host = Region::Host as usize;
         let page = apart(place >> self.page[host], host);
-        match self.tlb.as_mut().is_none_or(|tlb| tlb.touch(page)) {
-            true => 0,
-            false => self.tlb_miss[host],
+        if self.tlb.as_mut().is_none_or(|tlb| tlb.touch(page)) {
+            return 0;
+        }
+        let near = self
+            .tables
+            .as_mut()
+            .is_none_or(|(lines, _)| lines.touch(page >> TABLE_LINE));
+        match &self.tables {
+            Some((_, far)) if !near => *far,
+            _ => self.tlb_miss[host],
         }
     }
 
@@ -257,6 +303,11 @@ impl View {
     /// Whether this is no cache's number, but stands for the memory.
     pub(super) fn is_behind(&self, number: usize) -> bool {
         number >= self.levels.len()
+    }
+
+    /// For how long a line is under way from the cache of this number, before the next one; 0 for the memory.
+    pub(super) fn each(&self, number: usize) -> u64 {
+        self.levels.get(number).map_or(0, |level| level.each)
     }
 
     /// The cost of a hit in the cache of this number; 0 if there is none.

@@ -31,6 +31,8 @@ pub struct Reach {
     pub latency: u64,
     /// Femtoseconds for which the way to the memory is busy.
     pub busy: u64,
+    /// The same of the way from a farther cache to the nearest one.
+    pub fill: u64,
     /// It was fetched ahead: the core needs no buffer for it.
     pub ahead: bool,
 }
@@ -58,6 +60,8 @@ pub struct Window {
     buffer: usize,
     /// When the way to the memory is free.
     free: u64,
+    /// The same of the way from a farther cache to the nearest one.
+    fills: u64,
     /// When the load of each place comes back.
     ready: [u64; SLOTS],
     /// How many accesses there had been at that load.
@@ -79,6 +83,7 @@ impl Window {
             buffers: [0; MOST_MISSES],
             buffer: 0,
             free: 0,
+            fills: 0,
             ready: [0; SLOTS],
             stamps: [0; SLOTS],
             accesses: 0,
@@ -92,7 +97,8 @@ impl Window {
         (self.first, self.next) = (other.first, other.next);
         (self.buffers, self.buffer) = (other.buffers, other.buffer);
         (self.stamps, self.accesses) = (other.stamps, other.accesses);
-        (self.free, self.ready, self.waited) = (other.free, other.ready, other.waited);
+        (self.free, self.fills) = (other.free, other.fills);
+        (self.ready, self.waited) = (other.ready, other.waited);
     }
 
     /// The core has come to `progress`: it has waited for misses with which its window was full.
@@ -162,6 +168,10 @@ impl Window {
                 start = start.max(self.free);
                 self.free = self.free.max(now) + reach.busy;
             }
+            if reach.fill > 0 {
+                start = start.max(self.fills);
+                self.fills = self.fills.max(now) + reach.fill;
+            }
         }
         let done = start + reach.latency;
         if found && !reach.ahead {
@@ -202,12 +212,15 @@ mod tests {
             misses: 4,
             streams: 0,
             chain: 0,
+            issue: 0,
+            fault: 0,
         })
     }
 
     const FAR: Reach = Reach {
         latency: 100 * NS,
         busy: 0,
+        fill: 0,
         ahead: false,
     };
 
@@ -248,6 +261,7 @@ mod tests {
         let stream = Reach {
             latency: 10 * NS,
             busy: 7 * NS,
+            fill: 0,
             ahead: true,
         };
         let each = time(&mut window(), stream, Chain::default(), false);
@@ -255,6 +269,17 @@ mod tests {
             (7 * NS - 100_000..=7 * NS + 100_000).contains(&each),
             "{each}"
         );
+    }
+
+    #[test]
+    fn the_way_from_a_farther_cache_bounds_its_lines() {
+        let near = Reach {
+            latency: 4 * NS,
+            fill: 2 * NS,
+            ..Reach::default()
+        };
+        let each = time(&mut window(), near, Chain::default(), false);
+        assert!((1_900_000..=2_100_000).contains(&each), "{each}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 use flick_abi::timed::{NXP_COUNTS, NXP_STACK_LOAD, NXP_STACK_STORE, NXP_TAKEN};
 use flick_riscv::{Extension, Isa, IsaError};
 
+use super::flow::{self, Flow};
 use super::quantity::{BANDWIDTH, FREQUENCY, FS_PER_S, SIZE, TIME};
 use super::toml_reader::{Error, Table};
 
@@ -101,6 +102,8 @@ pub struct Cache {
     pub ways: usize,
     /// The cost of a hit beyond the instruction's own cycles.
     pub hit: u64,
+    /// Of the host's own memory: a line is under way from this cache for so long, before the next one.
+    pub each: u64,
     /// By [`Region`].
     pub holds: [bool; REGIONS.len()],
 }
@@ -114,6 +117,9 @@ pub struct Tlb {
     pub ways: usize,
     /// The cost of a miss, by [`Region`] of the page.
     pub miss: [u64; REGIONS.len()],
+    /// Of a host's own memory: how many pages have their tables in near caches, and the cost of a miss
+    /// where they are not.
+    pub far: Option<(usize, u64)>,
 }
 
 /// A memory as a kind of core sees it. An access takes `load` or `store`, and the time of its bytes
@@ -141,6 +147,10 @@ pub struct Window {
     pub streams: usize,
     /// A load from the nearest cache whose address was just loaded waits so long.
     pub chain: u64,
+    /// Femtoseconds from one instruction that begins to the next.
+    pub issue: u64,
+    /// The first access to a page of memory: the kernel gives it to the program. Femtoseconds.
+    pub fault: u64,
 }
 
 /// A kind of core, and the memories as it sees them.
@@ -152,6 +162,8 @@ pub struct Core {
     pub costs: Vec<u64>,
     /// The further cost of a branch that is taken.
     pub taken: u64,
+    /// Of a host: the further cost of a branch that it has predicted wrongly; 0: none is.
+    pub mispredict: u64,
     /// Nearest first.
     pub caches: Vec<Cache>,
     /// The instruction cache. Without one, fetches are free.
@@ -168,6 +180,8 @@ pub struct Core {
     pub overlap: f64,
     /// Of the host, where the file describes its own memory.
     pub window: Option<Window>,
+    /// Of a host whose file has latencies: how blocks of its code are priced.
+    pub flow: Option<Flow>,
     /// log2 of the page size by [`Region`].
     pub page: [u32; REGIONS.len()],
 }
@@ -287,7 +301,8 @@ impl Reader {
         &self,
         table: &mut Table<'_>,
         classes: &'static [&'static str],
-    ) -> Result<(Vec<u64>, u64), Error> {
+        own: Region,
+    ) -> Result<(Vec<u64>, u64, u64), Error> {
         const RANGE: (f64, f64) = (0.0, 1e6);
         let mut cycles = table.table("cycles")?;
         let mut costs = Vec::new();
@@ -295,15 +310,23 @@ impl Reader {
             costs.push(self.cycles(cycles.number(class, RANGE)?));
         }
         let taken = self.cycles(cycles.number_or("taken", RANGE, 0.0)?);
+        let mispredict = match own {
+            Region::Host => self.cycles(cycles.number_or("mispredict", RANGE, 0.0)?),
+            _ => 0,
+        };
         cycles.end()?;
-        Ok((costs, taken))
+        Ok((costs, taken, mispredict))
     }
 
-    fn cache(&self, mut table: Table<'_>, instructions: bool) -> Result<Cache, Error> {
+    fn cache(&self, mut table: Table<'_>, own: Option<Region>) -> Result<Cache, Error> {
         let (size, line, ways) = geometry(&mut table)?;
         let hit = self.cycles(table.number_or("hit", (0.0, 1e4), 0.0)?);
+        let each = match own {
+            Some(Region::Host) => self.cycles(table.number_or("each", (0.0, 1e4), 0.0)?),
+            _ => 0,
+        };
         let mut holds = [false; REGIONS.len()];
-        if !instructions {
+        if own.is_some() {
             for region in table.choices("holds", &REGIONS)? {
                 holds[region] = true;
             }
@@ -314,6 +337,7 @@ impl Reader {
             line,
             ways,
             hit,
+            each,
             holds,
         })
     }
@@ -335,7 +359,12 @@ impl Reader {
     }
 
     /// How the host waits for its own memory. The hit of the nearest cache becomes the window's.
-    fn window(&self, host: &mut Table<'_>, caches: &mut [Cache]) -> Result<Window, Error> {
+    fn window(
+        &self,
+        host: &mut Table<'_>,
+        caches: &mut [Cache],
+        fault: u64,
+    ) -> Result<Window, Error> {
         let mut table = host.table("window")?;
         let instructions = table.count("instructions", (1, 1 << 16))?;
         let width = table.number("width", (0.1, 64.0))?;
@@ -355,13 +384,27 @@ impl Reader {
             misses,
             streams,
             chain: nearest.map_or(0, |cache| std::mem::take(&mut cache.hit)),
+            issue: self.cycles(1.0 / width),
+            fault,
         })
     }
 
-    fn tlb(&self, mut table: Table<'_>, memory: &[Memory; REGIONS.len()]) -> Result<Tlb, Error> {
+    fn tlb(
+        &self,
+        mut table: Table<'_>,
+        memory: &[Memory; REGIONS.len()],
+        own: Region,
+    ) -> Result<Tlb, Error> {
         let (entries, ways) = tlb_geometry(&mut table)?;
         let fixed = table.quantity_or("walk", &TIME, 0.0)? as u64;
         let tables = table.choice_or("tables", &["none", "host", "nxp"], 0)?;
+        let far = match own == Region::Host && table.has("far-pages") {
+            true => Some((
+                table.count("far-pages", (8, 1 << 24))? as usize,
+                table.quantity("far-walk", &TIME)? as u64,
+            )),
+            false => None,
+        };
         table.end()?;
         let access = match tables {
             0 => 0,
@@ -371,6 +414,7 @@ impl Reader {
             entries,
             ways,
             miss: self.page.map(|shift| fixed + levels(shift) * access),
+            far,
         })
     }
 
@@ -381,19 +425,24 @@ impl Reader {
         classes: &'static [&'static str],
         own: Region,
     ) -> Result<Core, Error> {
-        let (costs, taken) = self.costs(table, classes)?;
+        let (costs, taken, mispredict) = self.costs(table, classes, own)?;
         let mut caches = Vec::new();
         for cache in table.tables("cache")? {
-            caches.push(self.cache(cache, false)?);
+            caches.push(self.cache(cache, Some(own))?);
         }
         let mut memories = table.table("memory")?;
         let mut memory = [Memory::default(); REGIONS.len()];
+        let mut fault = 0;
         for (region, key) in REGIONS.into_iter().enumerate() {
             // The host does not see the NxP's stacks, and its own memory is in its cycles where the
             // file does not describe it.
             let described = region == Region::Host as usize && memories.has(key);
             if own != Region::Host || region == Region::Nxp as usize || described {
-                memory[region] = self.memory(memories.table(key)?)?;
+                let mut table = memories.table(key)?;
+                if own == Region::Host && described {
+                    fault = table.quantity_or("page-fault", &TIME, 0.0)? as u64;
+                }
+                memory[region] = self.memory(table)?;
             }
         }
         let mut tiles = Vec::new();
@@ -405,11 +454,16 @@ impl Reader {
         let is_described = own == Region::Host && memories.has(REGIONS[Region::Host as usize]);
         memories.end()?;
         let window = match is_described {
-            true => Some(self.window(table, &mut caches)?),
+            true => Some(self.window(table, &mut caches, fault)?),
             false => None,
         };
+        let flow = match own {
+            Region::Host => flow::read(table, window.as_ref(), &costs, |n| self.cycles(n))?,
+            _ => None,
+        };
+        let costs = flow.as_ref().map_or(costs, Flow::between);
         let tlb = match table.table_if("tlb")? {
-            Some(tlb) => Some(self.tlb(tlb, &memory)?),
+            Some(tlb) => Some(self.tlb(tlb, &memory, own)?),
             None => None,
         };
         let overlap = table.number_or("overlap", (1.0, 64.0), 1.0)?;
@@ -417,6 +471,7 @@ impl Reader {
             cycle: self.cycle,
             costs,
             taken,
+            mispredict,
             caches,
             icache: None,
             tlb,
@@ -425,6 +480,7 @@ impl Reader {
             isa: None,
             overlap,
             window,
+            flow,
             page: self.page,
         })
     }
@@ -439,7 +495,7 @@ pub fn nxp(mut table: Table<'_>, page: &[u32; REGIONS.len()]) -> Result<Core, Er
     let reader = Reader::new(&mut table, page)?;
     let mut core = reader.core(&mut table, &NXP_CLASSES, Region::Nxp)?;
     if let Some(cache) = table.table_if("icache")? {
-        core.icache = Some(reader.cache(cache, true)?);
+        core.icache = Some(reader.cache(cache, None)?);
     }
     let isa = table.text("isa")?;
     if !table.lacks() {

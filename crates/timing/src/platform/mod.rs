@@ -2,6 +2,7 @@
 pub(crate) mod core_model;
 mod crossing_parts;
 mod figure_list;
+mod flow;
 mod included_files;
 #[cfg(test)]
 mod included_tests;
@@ -24,6 +25,7 @@ pub use self::core_model::{
 };
 pub use crossing_parts::{Crossing, PARTS, Part, Parts};
 pub use figure_list::{Figure, figures};
+pub use flow::Flow;
 use included_files::Files;
 pub use library_costs::{Library, Rule};
 pub use shipped::names;

@@ -4,8 +4,12 @@ use flick_abi::file_protocol::Request;
 use super::{Random, SMALL, check_blocks, files, packed};
 use crate::{Pipes, Side, unpack};
 
-/// Requests of each kind.
-const REQUESTS: u64 = 300_000;
+/// How many requests of each kind. `FLICK_FILE_REQUESTS=10000000` is the long run, in release.
+fn requests() -> u64 {
+    std::env::var("FLICK_FILE_REQUESTS").map_or(300_000, |text| {
+        text.parse().expect("FLICK_FILE_REQUESTS is a number")
+    })
+}
 
 fn word(random: &mut Random) -> u64 {
     let shift = random.below(64);
@@ -36,7 +40,7 @@ fn path(random: &mut Random) -> Vec<u8> {
 fn requests_of_all_kinds_leave_files_whole() {
     let mut random = Random(0x1234_5678_9abc_def1);
     let (mut files, mut ram) = files(SMALL);
-    for n in 0..REQUESTS {
+    for n in 0..requests() {
         let session = random.below(3) as u8;
         let (first, second) = (word(&mut random), word(&mut random));
         let (one, other) = (path(&mut random), path(&mut random));
@@ -72,7 +76,7 @@ fn requests_of_all_kinds_leave_files_whole() {
 fn requests_of_all_kinds_leave_pipes_whole() {
     let mut random = Random(0x9876_5432_1fed_cba9);
     let mut pipes = Pipes::new();
-    for token in 0..REQUESTS {
+    for token in 0..requests() {
         let session = random.below(3) as u8;
         let end = word(&mut random) % 40;
         let side = [Side::Reads, Side::Writes][random.below(2) as usize];

@@ -1,16 +1,16 @@
 //! What host code that was compiled with `--flick-timed` calls (`flick_abi::timed`).
 use std::arch::naked_asm;
 use std::ffi::c_int;
-use std::ptr;
 use std::sync::Mutex;
+use std::{ptr, slice};
 
 use flick_abi::timed::{
-    ACCESS_CHAINED, ACCESS_LOCAL, CHAINS_VERSION, FIRST_VERSION, HOST_CLASSES, HostClass,
-    MOST_PARTS, NXP_COUNTS, NXP_UNIT, NxpBlock, PARTS_SHIFT, Price, TimedCallee, TimedUnit,
-    VERSION,
+    ACCESS_CHAINED, ACCESS_LOCAL, CHAINS_VERSION, FIRST_VERSION, FLOWS_VERSION, HOST_CLASSES,
+    HostClass, MOST_PARTS, NXP_COUNTS, NXP_UNIT, NxpBlock, PARTS_SHIFT, Price, TimedCallee,
+    TimedUnit, VERSION,
 };
-use flick_timing::model::{Access, Chain, Cost};
-use flick_timing::platform::Region;
+use flick_timing::model::{Access, Chain, Cost, block_prices};
+use flick_timing::platform::{Core, Region};
 
 use super::clock::clock;
 use super::nxp_layout::layout;
@@ -72,6 +72,30 @@ fn price_code(code: &NxpBlock, costs: &[u64; NXP_COUNTS]) -> i64 {
     i64::try_from(sum / u128::from(NXP_UNIT)).unwrap_or(i64::MAX)
 }
 
+/// What blocks cost on a host whose platform has latencies; nothing for others, and for earlier units.
+///
+/// # Safety
+/// As [`add_unit`].
+unsafe fn flow_prices(unit: *const TimedUnit, host: &Core) -> Vec<u64> {
+    // SAFETY: by contract: each block has a row in both tables, and earlier units have no such tables.
+    unsafe {
+        let Some(flow) = host
+            .flow
+            .as_ref()
+            .filter(|_| (*unit).version >= FLOWS_VERSION)
+        else {
+            return Vec::new();
+        };
+        let loops = match (*unit).loops.is_null() {
+            true => &[],
+            false => slice::from_raw_parts((*unit).loops, (*unit).loop_count as usize),
+        };
+        let blocks = slice::from_raw_parts((*unit).classes, (*unit).blocks as usize);
+        let flows = slice::from_raw_parts((*unit).flows, (*unit).blocks as usize);
+        block_prices::prices(flow, blocks, flows, loops)
+    }
+}
+
 /// # Safety
 /// As [`add_unit`].
 unsafe fn price(unit: *const TimedUnit) {
@@ -89,6 +113,7 @@ unsafe fn price(unit: *const TimedUnit) {
             FIRST_VERSION => ptr::null(),
             _ => (*unit).nxp,
         };
+        let flows = flow_prices(unit, &setting.platform.host);
         for i in 0..(*unit).blocks as usize {
             let counts = &(*(*unit).classes.add(i)).counts;
             let price = |costs: &[u64]| -> i64 {
@@ -107,7 +132,10 @@ unsafe fn price(unit: *const TimedUnit) {
                 _ => 0,
             };
             (*unit).costs.add(i).write(Price {
-                host: price(&host.costs) + chained as i64,
+                host: match flows.get(i) {
+                    Some(&flow) => flow as i64,
+                    None => price(&host.costs) + chained as i64,
+                },
                 // What the second part of the clock is for.
                 nxp: match code.filter(|code| code.known != 0) {
                     _ if !setting::is_profiled() => price(&OPERATIONS),

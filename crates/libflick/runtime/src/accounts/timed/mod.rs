@@ -5,6 +5,7 @@
 //! `--flick-timed` counts itself ([`host_code`]); crossings are charged part by part
 //! ([`crossing_costs`]). All of it is kept by thread ([`state`]) and added up at the end
 //! ([`total`]).
+mod branch_table;
 pub mod card_time;
 mod clock;
 pub mod crossing_costs;
@@ -62,6 +63,9 @@ pub fn init(name: &str) {
         tracer::init(path, config::get().trace_size);
         // SAFETY: a plain function that lives as long as the process.
         unsafe { libc::atexit(finish) };
+    }
+    if setting::has_own_memory() {
+        own_memory::enable();
     }
     setting::enable();
     order::timed(!config::get().real_time);

@@ -4,11 +4,12 @@
 //! Instrumented code looks up each access in a table of the thread's ([`LINES`]) and calls only if the line is
 //! not there. The table has a line only while it is the most recently used one of its set in the nearest cache,
 //! in all worlds. Another access to it would change nothing there.
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
 use flick_abi::timed::{EITHER_SHIFT, FROM_SHIFT, LINE_COUNT, OWN_SHIFT};
 use flick_events::timed::Timed;
-use flick_timing::model::Chain;
+use flick_timing::model::{Chain, TouchedPages};
 use flick_timing::{Layout, Progress};
 
 use crate::os::thread_pointer;
@@ -68,6 +69,27 @@ pub fn progress(state: &State, spent: i64) -> Progress {
     }
 }
 
+/// What no thread of the process has touched before.
+static TOUCHED: OnceLock<TouchedPages> = OnceLock::new();
+
+/// Makes the table of touched pages, outside of any signal handler.
+pub fn enable() {
+    TOUCHED.get_or_init(TouchedPages::default);
+}
+
+/// Charges the kernel's work for the first access to a page: its time.
+fn first_touch(state: &mut State, address: u64, place: u64) -> u64 {
+    let window = setting::setting().and_then(|setting| setting.platform.host.window.as_ref());
+    let fault = window.map_or(0, |window| window.fault);
+    if fault == 0 || !TOUCHED.get().is_some_and(|pages| pages.is_first(address)) {
+        return 0;
+    }
+    state.worlds.own_fill(place);
+    state.sums.page_faults += u128::from(fault);
+    state.sums.faults += 1;
+    fault
+}
+
 /// Charges an access of host code to the host's own memory; `None` if the platform does not describe it.
 pub fn charge(
     state: &mut State,
@@ -80,6 +102,7 @@ pub fn charge(
     }
     state.worlds.busy = true;
     let place = Layout::own_place(address, &mut state.worlds.pages);
+    let fault = first_touch(state, address, place);
     let progress = progress(state, spent);
     let waits = state
         .worlds
@@ -92,7 +115,7 @@ pub fn charge(
     state.worlds.busy = false;
     Some(Charged {
         local: false,
-        time: waits.migrating,
+        time: waits.migrating + fault,
         spare,
         marked: false,
     })

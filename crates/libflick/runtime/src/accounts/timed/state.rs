@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
 
 use flick_timing::{Calls, Worlds};
 
+use super::branch_table;
 use super::clock::{START, clock};
 use super::profile::account::{self, Profile};
 use super::seen_lines::Seen;
@@ -307,6 +308,7 @@ fn create_with(setting: &'static Setting) -> Own {
         tid: own_tid(),
         next: ptr::null_mut(),
     }));
+    branch_table::begin(setting.platform.host.mispredict);
     state.next = STATES.load(Acquire);
     while let Err(newer) = STATES.compare_exchange(state.next, state, Release, Acquire) {
         state.next = newer;

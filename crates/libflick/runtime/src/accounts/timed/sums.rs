@@ -17,6 +17,9 @@ pub struct Sums {
     pub host_library: u128,
     /// The host waits for its own memory, where the platform describes it.
     pub own_memory: u128,
+    /// The kernel gives pages to host code: the time, and how many.
+    pub page_faults: u128,
+    pub faults: u64,
     pub parts: [u128; PARTS.len()],
     pub waiting: u128,
     /// Links and kernels of a card: from the host to the code, and from the code to the host.
@@ -63,6 +66,8 @@ impl Sums {
             host_tlb,
             host_library,
             own_memory,
+            page_faults,
+            faults,
             parts,
             waiting,
             card,
@@ -94,6 +99,8 @@ impl Sums {
         self.host_tlb += host_tlb;
         self.host_library += host_library;
         self.own_memory += own_memory;
+        self.page_faults += page_faults;
+        self.faults += faults;
         for (sum, part) in self.parts.iter_mut().zip(parts) {
             *sum += part;
         }
@@ -141,6 +148,7 @@ impl Sums {
             + self.host_tlb
             + self.host_library
             + self.own_memory
+            + self.page_faults
             + self.crossing()
             + self.joining
             + self.waited().migrating
@@ -153,6 +161,7 @@ impl Sums {
             + self.staying_tlb
             + self.staying_library
             + self.staying_own
+            + self.page_faults
             + self.staying_joining
             + self.waited().staying
     }

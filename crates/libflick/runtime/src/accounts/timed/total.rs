@@ -56,6 +56,7 @@ pub fn total() -> Option<Timed> {
     timed.migrating_shares = vec![
         share("host code", host_compute),
         share("waiting for the host's own memory", sums.own_memory),
+        share("page faults", sums.page_faults),
         share("host libraries", sums.host_library),
         share("host accesses to NxP memory", sums.host_memory),
         share("host TLB", sums.host_tlb),
@@ -87,6 +88,7 @@ pub fn total() -> Option<Timed> {
     timed.staying_shares = vec![
         share("host code", host_compute),
         share("waiting for the host's own memory", sums.staying_own),
+        share("page faults", sums.page_faults),
         share("libraries", sums.staying_library),
         share("the NxP's functions", sums.staying_compute),
         share("accesses to NxP memory", sums.staying_memory),
@@ -101,6 +103,7 @@ pub fn total() -> Option<Timed> {
     // Those that a block has counted, without those that have recorded that they are none.
     let recorded = sums.host_accesses - sums.host_copies.min(sums.host_accesses);
     timed.other_accesses = operations.saturating_sub(recorded) + sums.other_copies;
+    timed.page_faults = sums.faults;
     timed.allocated = marks::most();
     timed.allocated_accesses = sums.marked;
     timed.sites = records(sites);
