@@ -104,10 +104,7 @@ public:
     if (F.getName() == "main")
       alignStack();
     DominatorTree Tree(F);
-    SmallVector<AllocaInst *> Registers{Spent};
-    if (AllocaInst *History = Branches.history())
-      Registers.push_back(History);
-    PromoteMemToReg(Registers, Tree);
+    PromoteMemToReg({Spent}, Tree);
   }
 
 private:
@@ -148,20 +145,21 @@ private:
         atomic(*I);
       }
       note(*I);
-      Branches.ask(*I, [this](IRBuilder<> &B, Value *Price) { spend(B, Price); });
+      if (Branches.asks(*I)) {
+        IRBuilder<> B(I);
+        Value *Before = B.CreateLoad(U.Pair, Spent);
+        Value *After = Branches.ask(*I, Before);
+        B.CreateStore(After, Spent);
+      }
       auto *Call = dyn_cast<CallBase>(I);
       if (Call && isCall(*Call)) {
         record(*I);
-        Branches.leave(*I);
-        if (!Call->isMustTailCall())
-          Branches.enter(*I);
         call(*Call, Paid);
       } else if (isa<ReturnInst, ResumeInst>(I)) {
         // Nothing comes between such a call and its return, which is the callee's.
         if (I->getParent()->getTerminatingMustTailCall())
           continue;
         record(*I);
-        Branches.leave(*I);
         if (Paid)
           look(*I, clock(*I), FLICK_TIMED_RETURNS);
         else

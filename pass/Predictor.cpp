@@ -1,6 +1,7 @@
 #include "Predictor.h"
 #include "flick_abi.h"
 
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ProfDataUtils.h"
@@ -36,6 +37,43 @@ bool isIndirect(const Instruction &I) {
   return Call && Call->isIndirectCall() && !Call->isInlineAsm();
 }
 
+#define FLICK_TEXT(X) #X
+#define FLICK_NUMBER(X) FLICK_TEXT(X)
+#define FLICK_HISTORY FLICK_NUMBER(FLICK_TIMED_BRANCH_HISTORY) "($3)"
+#define FLICK_COUNTER FLICK_NUMBER(FLICK_TIMED_BRANCH_COUNTERS) "($3,$0)"
+#define FLICK_TARGET FLICK_NUMBER(FLICK_TIMED_BRANCH_TARGETS) "($3,$0)"
+// The branch's place in the table, from the history in $0 and its own number.
+#define FLICK_PLACE                                                                                \
+  "shll $$" FLICK_NUMBER(FLICK_TIMED_BRANCH_SHIFT) ", ${0:k}\n\t"                                  \
+                                                   "xorl $5, ${0:k}\n\t"                           \
+                                                   "andl $$" FLICK_NUMBER(                         \
+                                                       FLICK_TIMED_BRANCH_MASK) ", ${0:k}\n\t"
+
+// Operands: $0 and $1 are spare, $2 is what the function has spent, $3 the table, $4 the direction
+// or the target, $5 the branch's own number.
+
+/// A counter of two bits, and the direction, choose the cost and the counter's next state. The
+/// direction becomes the lowest bit of the history.
+constexpr char Direction[] =
+    "movq " FLICK_HISTORY ", $0\n\t"
+    "leaq ($4,$0,2), $1\n\t"
+    "movq $1, " FLICK_HISTORY "\n\t" FLICK_PLACE "movzbl " FLICK_COUNTER ", ${1:k}\n\t"
+    "leal (${1:k},${4:k},2), ${1:k}\n\t"
+    "paddq ($3,$1,8), $2\n\t"
+    "movzbl " FLICK_NUMBER(FLICK_TIMED_BRANCH_NEXT) "($3,$1), ${1:k}\n\t"
+                                                    "movb ${1:b}, " FLICK_COUNTER;
+
+/// The target is as the last time, or it is a wrong prediction, whose cost is the second pair.
+constexpr char Target[] = "movq " FLICK_HISTORY ", $0\n\t"
+                          "leaq (,$0,4), $1\n\t"
+                          "xorq $4, $1\n\t"
+                          "movq $1, " FLICK_HISTORY "\n\t" FLICK_PLACE "xorl ${1:k}, ${1:k}\n\t"
+                          "cmpb ${4:b}, " FLICK_TARGET "\n\t"
+                          "setne ${1:b}\n\t"
+                          "shll $$4, ${1:k}\n\t"
+                          "paddq ($3,$1), $2\n\t"
+                          "movb ${4:b}, " FLICK_TARGET;
+
 } // namespace
 
 Predictor::Predictor(Function &F, const LoopInfo &Loops, ScalarEvolution &Counts) : F(F) {
@@ -54,9 +92,8 @@ void Predictor::begin(IRBuilder<> &Entry) {
   if (Asked.empty())
     return;
   Module &M = *F.getParent();
-  Type *Long = Entry.getInt64Ty();
-  // Of a thread that is not timed, or whose platform has no cost for wrong predictions: nothing is
-  // read from it.
+  // Of a thread that is not timed, or whose platform has no cost for wrong predictions: all costs
+  // in it are 0.
   auto *Own = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_BRANCHES, Entry.getPtrTy()));
   Own->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
   // Libflick has it since 1.10: an older one refuses the program before it looks at it.
@@ -70,86 +107,35 @@ void Predictor::begin(IRBuilder<> &Entry) {
   }
   Value *Known = Entry.CreateLoad(Entry.getPtrTy(), Entry.CreateThreadLocalAddress(Own));
   Table = Entry.CreateSelect(Entry.CreateIsNull(Known), None, Known, "flick.branches");
-  History = Entry.CreateAlloca(Long, nullptr, "flick.history");
-  Entry.CreateStore(Entry.CreateLoad(Long, shared(Entry)), History);
 }
 
-/// Where the history is while other functions run.
-Value *Predictor::shared(IRBuilder<> &B) const {
-  return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Table, FLICK_TIMED_BRANCH_HISTORY);
-}
-
-void Predictor::leave(Instruction &I) const {
-  if (!History)
-    return;
-  IRBuilder<> B(&I);
-  B.CreateStore(B.CreateLoad(B.getInt64Ty(), History), shared(B));
-}
-
-void Predictor::enter(Instruction &Call) const {
-  // What a landing pad has is as it was at the call.
-  if (!History || Call.isTerminator())
-    return;
-  IRBuilder<> B(Call.getNextNode());
-  B.CreateStore(B.CreateLoad(B.getInt64Ty(), shared(B)), History);
-}
-
-Value *Predictor::byte(IRBuilder<> &B, Value *Offset) const {
-  return B.CreateGEP(B.getInt8Ty(), Table, Offset);
-}
-
-void Predictor::ask(Instruction &I, function_ref<void(IRBuilder<> &, Value *)> Add) const {
+Value *Predictor::ask(Instruction &I, Value *Spent) const {
   auto Found = Asked.find(&I);
   if (Found == Asked.end())
-    return;
+    return Spent;
   IRBuilder<> B(&I);
   // Branches of a program share the table. A number that is odd keeps them apart.
   uint64_t Own = xxh3_64bits(F.getName()) + Found->second * 0x9e3779b97f4a7c15;
-  Value *Before = B.CreateLoad(B.getInt64Ty(), History);
-  Value *At = B.CreateAnd(B.CreateXor(B.CreateAnd(B.CreateShl(Before, FLICK_TIMED_BRANCH_SHIFT),
-                                                  FLICK_TIMED_BRANCH_COUNT - 1),
-                                      Own >> 40 & (FLICK_TIMED_BRANCH_COUNT - 1)),
-                          FLICK_TIMED_BRANCH_COUNT - 1);
-  if (auto *Branch = dyn_cast<BranchInst>(&I)) {
-    Value *Taken = B.CreateZExt(Branch->getCondition(), B.getInt64Ty());
-    direction(B, Taken, At, Add);
-    B.CreateStore(B.CreateAdd(B.CreateShl(Before, 1), Taken), History);
-    return;
-  }
-  Value *To;
-  if (auto *Switch = dyn_cast<SwitchInst>(&I))
-    To = B.CreateZExtOrTrunc(Switch->getCondition(), B.getInt64Ty());
+  Value *Number = B.getInt32(Own >> 40 & (FLICK_TIMED_BRANCH_MASK));
+  Value *What;
+  if (auto *Branch = dyn_cast<BranchInst>(&I))
+    What = B.CreateZExt(Branch->getCondition(), B.getInt64Ty());
+  else if (auto *Switch = dyn_cast<SwitchInst>(&I))
+    What = B.CreateZExtOrTrunc(Switch->getCondition(), B.getInt64Ty());
   else {
     auto *Call = dyn_cast<CallBase>(&I);
     Value *Address = Call ? Call->getCalledOperand() : cast<IndirectBrInst>(I).getAddress();
-    Value *Number = B.CreatePtrToInt(Address, B.getInt64Ty());
-    To = B.CreateXor(B.CreateLShr(Number, 4), B.CreateLShr(Number, 12));
+    Value *To = B.CreatePtrToInt(Address, B.getInt64Ty());
+    What = B.CreateXor(B.CreateLShr(To, 4), B.CreateLShr(To, 12));
   }
-  target(B, To, At, Add);
-  B.CreateStore(B.CreateXor(B.CreateShl(Before, 2), To), History);
-}
-
-/// A counter of two bits, and the bit of the direction, choose the cost and the counter's next
-/// state.
-void Predictor::direction(IRBuilder<> &B, Value *Taken, Value *At,
-                          function_ref<void(IRBuilder<> &, Value *)> Add) const {
-  Value *Counter = byte(B, B.CreateAdd(At, B.getInt64(FLICK_TIMED_BRANCH_COUNTERS)));
-  Value *State = B.CreateZExt(B.CreateLoad(B.getInt8Ty(), Counter), B.getInt64Ty());
-  Value *Case = B.CreateAdd(State, B.CreateShl(Taken, 1));
-  Add(B, B.CreateGEP(B.getInt64Ty(), Table, Case));
-  Value *Next = byte(B, B.CreateAdd(Case, B.getInt64(FLICK_TIMED_BRANCH_NEXT)));
-  B.CreateStore(B.CreateLoad(B.getInt8Ty(), Next), Counter);
-}
-
-/// The target is as the last time, or it is a wrong prediction.
-void Predictor::target(IRBuilder<> &B, Value *To, Value *At,
-                       function_ref<void(IRBuilder<> &, Value *)> Add) const {
-  Value *Last = byte(B, B.CreateAdd(At, B.getInt64(FLICK_TIMED_BRANCH_TARGETS)));
-  Value *Low = B.CreateTrunc(To, B.getInt8Ty());
-  Value *Wrong = B.CreateICmpNE(B.CreateLoad(B.getInt8Ty(), Last), Low);
-  // The second pair is that of a wrong prediction.
-  Add(B, B.CreateGEP(B.getInt64Ty(), Table, B.CreateShl(B.CreateZExt(Wrong, B.getInt64Ty()), 1)));
-  B.CreateStore(Low, Last);
+  // One instruction to LLVM, because a large function has thousands of them: with some fifteen in
+  // their place SQLite takes twice as long to compile.
+  Type *Pair = Spent->getType(), *Long = B.getInt64Ty();
+  auto *Type = FunctionType::get(StructType::get(Long, Long, Pair),
+                                 {Table->getType(), Long, B.getInt32Ty(), Pair}, false);
+  auto *Text = InlineAsm::get(Type, isa<BranchInst>(I) ? Direction : Target,
+                              "=&r,=&r,=&x,r,r,i,2,~{memory},~{dirflag},~{fpsr},~{flags}", true);
+  return B.CreateExtractValue(B.CreateCall(Text, {Table, What, Number, Spent}), 2);
 }
 
 } // namespace flick

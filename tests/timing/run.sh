@@ -67,6 +67,7 @@ done
 . "$here/platforms.sh"
 . "$here/estimate.sh"
 . "$here/own_memory.sh"
+. "$here/host_core.sh"
 . "$here/advise_before.sh"
 . "$here/advise_verify.sh"
 

@@ -70,7 +70,7 @@ pub fn abi_header(out: &mut impl Write) -> fmt::Result {
         ("TIMED_LATEST", timed::LATEST),
         ("TIMED_LINE_COUNT", timed::LINE_COUNT as u32),
         ("TIMED_BRANCH_SHIFT", timed::BRANCH_SHIFT),
-        ("TIMED_BRANCH_COUNT", timed::BRANCH_COUNT as u32),
+        ("TIMED_BRANCH_MASK", timed::BRANCH_COUNT as u32 - 1),
         ("TIMED_BRANCH_NEXT", timed::BRANCH_NEXT as u32),
         ("TIMED_BRANCH_HISTORY", timed::BRANCH_HISTORY as u32),
         ("TIMED_BRANCH_COUNTERS", timed::BRANCH_COUNTERS as u32),

@@ -102,7 +102,7 @@ pub fn anywhere(bytes: &[u8], rounds: u64) {
     for _ in 0..rounds {
         for one in &mut at {
             *one = one.wrapping_mul(5).wrapping_add(0x3c6e_f35f);
-            let line = (u64::from(*one) * lines >> 32) as usize;
+            let line = ((u64::from(*one) * lines) >> 32) as usize;
             // SAFETY: the line is below the number of lines. It is volatile, so that every load is made.
             unsafe { bytes.as_ptr().add(line * LINE).read_volatile() };
         }
