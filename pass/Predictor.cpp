@@ -74,9 +74,18 @@ constexpr char Target[] = "movq " FLICK_HISTORY ", $0\n\t"
                           "paddq ($3,$1), $2\n\t"
                           "movb ${4:b}, " FLICK_TARGET;
 
+/// Whether code of the function may add pairs, which are in a register of SSE2.
+bool hasPairs(const Function &F) {
+  SmallVector<StringRef> Features;
+  F.getFnAttribute("target-features").getValueAsString().split(Features, ',');
+  return !is_contained(Features, "-sse") && !is_contained(Features, "-sse2");
+}
+
 } // namespace
 
 Predictor::Predictor(Function &F, const LoopInfo &Loops, ScalarEvolution &Counts) : F(F) {
+  if (!hasPairs(F))
+    return;
   for (BasicBlock &Block : F)
     for (Instruction &I : Block) {
       auto *Branch = dyn_cast<BranchInst>(&I);

@@ -127,6 +127,15 @@ void unlikely(const int *p) {
     library(1);
 }
 
+// Code that may use no register of SSE2 compiles, and asks nothing.
+// CHECK-LABEL: @general(
+// CHECK-NOT: asm sideeffect
+// CHECK: ret void
+__attribute__((target("general-regs-only"))) void general(const int *p) {
+  if (*p)
+    library(1);
+}
+
 // The size of the environment does not show in main's addresses.
 // CHECK-LABEL: @main(
 // CHECK: alloca i8, align 4096

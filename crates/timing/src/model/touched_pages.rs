@@ -16,9 +16,12 @@ pub struct TouchedPages {
 
 impl Default for TouchedPages {
     fn default() -> Self {
-        let slots = std::iter::repeat_with(AtomicU64::default);
+        // Zeros that the allocator has from the kernel take no memory until they are used.
+        let zeros = Box::into_raw(vec![0_u64; 1 << SLOTS].into_boxed_slice());
+        // SAFETY: an `AtomicU64` is in memory as a `u64`, and nobody else has this slice.
+        let slots = unsafe { Box::from_raw(zeros as *mut [AtomicU64]) };
         Self {
-            slots: slots.take(1 << SLOTS).collect(),
+            slots,
             count: AtomicU64::default(),
         }
     }

@@ -64,9 +64,7 @@ pub fn init(name: &str) {
         // SAFETY: a plain function that lives as long as the process.
         unsafe { libc::atexit(finish) };
     }
-    if setting::has_own_memory() {
-        own_memory::enable();
-    }
+    own_memory::enable();
     setting::enable();
     order::timed(!config::get().real_time);
     marks::enable();

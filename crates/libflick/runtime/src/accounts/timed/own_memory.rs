@@ -72,15 +72,22 @@ pub fn progress(state: &State, spent: i64) -> Progress {
 /// What no thread of the process has touched before.
 static TOUCHED: OnceLock<TouchedPages> = OnceLock::new();
 
-/// Makes the table of touched pages, outside of any signal handler.
+/// The kernel's time for the first access to a page.
+fn fault() -> u64 {
+    let window = setting::setting().and_then(|setting| setting.platform.host.window.as_ref());
+    window.map_or(0, |window| window.fault)
+}
+
+/// Makes the table of touched pages, outside of any signal handler, if the platform wants it.
 pub fn enable() {
-    TOUCHED.get_or_init(TouchedPages::default);
+    if fault() > 0 {
+        TOUCHED.get_or_init(TouchedPages::default);
+    }
 }
 
 /// Charges the kernel's work for the first access to a page: its time.
 fn first_touch(state: &mut State, address: u64, place: u64) -> u64 {
-    let window = setting::setting().and_then(|setting| setting.platform.host.window.as_ref());
-    let fault = window.map_or(0, |window| window.fault);
+    let fault = fault();
     if fault == 0 || !TOUCHED.get().is_some_and(|pages| pages.is_first(address)) {
         return 0;
     }
