@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 
 use crate::host_facts::KnownCache;
 use crate::latency_levels::{self, Level, Tlb};
+use crate::library_calls::LibraryCall;
 use crate::measuring::{ClassTimes, Measured};
 use crate::page_faults;
 use crate::statistics::Spread;
@@ -361,6 +362,29 @@ fn behind(text: &mut String, measured: &Measured) -> std::fmt::Result {
         short(measured.page_fault.median / 1e3),
         page_faults::SIZE >> 20
     )?;
+    library(text, measured)
+}
+
+fn library(text: &mut String, measured: &Measured) -> std::fmt::Result {
+    let cycle = measured.cycle.median;
+    writeln!(
+        text,
+        "\n# Calls of the C library, on the host alone.\n[host.library]"
+    )?;
+    for call in &measured.library {
+        let LibraryCall { name, of, .. } = call;
+        let cycles = call.call.times(1.0 / cycle);
+        let each = match call.each {
+            0.0 => String::new(),
+            each => format!(", each = {}", short(each / cycle)),
+        };
+        writeln!(
+            text,
+            "{name} = {{ cycles = {}{each} }} # measured: {of}: {}",
+            short(cycles.median),
+            between(&cycles)
+        )?;
+    }
     Ok(())
 }
 
@@ -414,6 +438,12 @@ mod tests {
             writes: of(6.0),
             wrong_prediction: of(17.0),
             page_fault: of(2500.0),
+            library: vec![LibraryCall {
+                name: "memcpy",
+                of: "blocks",
+                call: of(2.5),
+                each: 0.005,
+            }],
             seconds: 20.0,
             share: 1.0,
         }
@@ -458,6 +488,7 @@ mod tests {
             "store = \"0 ns\" # an assumption",
             "bandwidth = \"12.5 GB/s\" # measured",
             "page-fault = \"2.5 us\" # measured",
+            "[host.library]\nmemcpy = { cycles = 10, each = 0.02 } # measured: blocks",
             "measured on 2026-11-29 by flick platform calibrate (flick 0).\n# A Processor, Linux 6.",
         ] {
             assert!(text.contains(line), "{line}\n{text}");

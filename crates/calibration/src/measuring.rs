@@ -5,6 +5,7 @@ use std::time::Instant;
 use crate::instruction_streams::{
     ADDITIONS, CHAINED_LOADS, CLASSES, Given, NOTHING, PRODUCTS, Stream, Words,
 };
+use crate::library_calls::{self, LibraryCall};
 use crate::memory_accesses::{ANYWHERE, APART, CHASED, anywhere, chase, chase_all, read};
 use crate::pages::{LINE, PAGE, Pages};
 use crate::statistics::Spread;
@@ -94,6 +95,8 @@ pub struct Measured {
     pub wrong_prediction: Spread,
     /// The first access to a page of memory.
     pub page_fault: Spread,
+    /// Functions of the C library.
+    pub library: Vec<LibraryCall>,
     /// Seconds that all of it took.
     pub seconds: f64,
     /// The share of that time in which this thread had a processor.
@@ -427,6 +430,8 @@ pub fn measure(effort: &Effort, say: &mut dyn FnMut(&str)) -> io::Result<Measure
     let wrong = branches::wrong_prediction(effort, |end| numbers.below(end));
     machine.part("page faults");
     let page_fault = page_faults::first_accesses(effort)?;
+    machine.part("the C library");
+    let library = library_calls::measure(effort);
     machine.part("the clock again");
     let cycle = Spread::of(&machine.cycles);
     let product = Spread::of(&machine.products).median;
@@ -448,6 +453,7 @@ pub fn measure(effort: &Effort, say: &mut dyn FnMut(&str)) -> io::Result<Measure
         writes,
         wrong_prediction: wrong.times(1.0 / cycle.median),
         page_fault,
+        library,
         seconds,
         share: (own_time() - own) / 1e9 / seconds,
     })

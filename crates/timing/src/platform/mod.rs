@@ -98,12 +98,16 @@ impl Platform {
         let mut nxp = root.table("nxp")?;
         let nxp_cores = nxp.count_or("cores", (1, 4096), 1)? as usize;
         let nxp = core_model::nxp(nxp, &pages)?;
-        let host =
-            core_model::host(&mut host, &pages).and_then(|core| host.end().map(|()| core))?;
+        let core = core_model::host(&mut host, &pages)?;
+        let on_host = host.table_if("library")?;
+        host.end()?;
         let crossing = crossing_parts::read(root.table("crossing")?)?;
         let mut library = Library::shipped();
         if let Some(table) = root.table_if("library")? {
             library.add(table)?;
+        }
+        if let Some(table) = on_host {
+            library.add_host(table)?;
         }
         // What `[nxp]` lacks is missing once, and not for each tile.
         source.complete()?;
@@ -113,7 +117,7 @@ impl Platform {
         Ok(Self {
             name,
             description,
-            host,
+            host: core,
             nxp,
             tiles,
             nxp_cores,

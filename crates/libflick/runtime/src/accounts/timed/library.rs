@@ -5,6 +5,7 @@ use std::ptr;
 use std::sync::{Mutex, OnceLock};
 
 use flick_abi::timed::TimedCallee;
+use flick_timing::Platform;
 use flick_timing::platform::Rule;
 
 use super::profile::crossings;
@@ -21,10 +22,13 @@ pub enum Side {
     Nxp,
 }
 
-/// Femtoseconds on a core with that cycle.
-pub fn cost(rule: &Rule, n: u64, cycle: f64) -> u128 {
-    let cycles = rule.cycles + rule.each * n as f64;
-    (cycles * cycle).round() as u128 + u128::from(rule.time) * u128::from(n)
+/// Femtoseconds on a core of that side.
+pub fn cost(rule: &Rule, n: u64, side: Side, platform: &Platform) -> u128 {
+    let time = match side {
+        Side::Host => rule.host_cycles(n as f64) * platform.host.cycle,
+        Side::Nxp => rule.nxp_cycles(n as f64) * platform.nxp.cycle,
+    };
+    time.round() as u128 + u128::from(rule.time) * u128::from(n)
 }
 
 /// The length that a rule counts: `n`, or what it points to.
@@ -56,13 +60,13 @@ fn charge(state: &mut State, rule: &Rule, n: u64, side: Side) -> u64 {
             _ => length(rule, n),
         },
     };
-    let host = cost(rule, n, setting.platform.host.cycle);
+    let host = cost(rule, n, Side::Host, &setting.platform);
     state.sums.staying_library += host;
     state.asleep += u128::from(rule.time) * u128::from(n);
     let (sum, time) = match side {
         Side::Host => (&mut state.sums.host_library, host),
         Side::Nxp => {
-            let time = cost(rule, n, setting.platform.nxp.cycle);
+            let time = cost(rule, n, side, &setting.platform);
             (&mut state.sums.nxp_library, time)
         }
     };
@@ -76,7 +80,7 @@ pub fn charge_by_name(state: &mut State, name: &str, n: u64) -> (u64, u64) {
         return (0, 0);
     };
     let rule = setting.platform.library.rule(name);
-    let there = cost(rule, length(rule, n), setting.platform.nxp.cycle);
+    let there = cost(rule, length(rule, n), Side::Nxp, &setting.platform);
     let time = charge(state, rule, n, Side::Host);
     (time, u64::try_from(there).unwrap_or(u64::MAX))
 }
@@ -150,7 +154,7 @@ pub fn charge_local(state: &mut State, name: &str) {
     if let Some(setting) = setting() {
         let rule = setting.platform.library.rule(name);
         let time = charge(state, rule, 0, Side::Nxp);
-        let there = cost(rule, 0, setting.platform.host.cycle);
+        let there = cost(rule, 0, Side::Host, &setting.platform);
         let there = u64::try_from(there).unwrap_or(u64::MAX);
         crossings::called_heap(state, name != "free", there, time);
     }

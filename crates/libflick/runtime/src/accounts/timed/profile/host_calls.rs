@@ -247,7 +247,7 @@ pub unsafe fn called_library(
         });
         let caller = profile.at(back);
         if let (Some(rule), Some(setting)) = (rule, setting()) {
-            let there = library::cost(rule, n, setting.platform.nxp.cycle);
+            let there = library::cost(rule, n, library::Side::Nxp, &setting.platform);
             let own = profile.own(caller);
             own.host_library += u128::from(time);
             own.nxp_library += there;
