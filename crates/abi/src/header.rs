@@ -175,7 +175,7 @@ mod tests {
     fn the_note_is_that_of_the_crate() {
         let mut text = String::new();
         note_header(&mut text).unwrap();
-        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65545};\n";
+        let end = "note = {sizeof \"Flick\", sizeof(unsigned), 1, \"Flick\", 65546};\n";
         assert!(text.ends_with(end), "{text}");
     }
 }

@@ -11,7 +11,7 @@ use object::{Object, ObjectSymbol};
 
 const WANT: &str = "\
 address 1
-module 0 of 1: FLKMOD1 1.9
+module 0 of 1: FLKMOD1 1.10
 aligned 1, start r--p, end r--p
 function placed
 line tests/fixtures/nxp.c:10

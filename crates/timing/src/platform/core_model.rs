@@ -2,7 +2,7 @@
 use flick_abi::timed::{NXP_COUNTS, NXP_STACK_LOAD, NXP_STACK_STORE, NXP_TAKEN};
 use flick_riscv::{Extension, Isa, IsaError};
 
-use super::flow::{self, Flow};
+use super::latency_section::{self, Flow};
 use super::quantity::{BANDWIDTH, FREQUENCY, FS_PER_S, SIZE, TIME};
 use super::toml_reader::{Error, Table};
 
@@ -458,7 +458,9 @@ impl Reader {
             false => None,
         };
         let flow = match own {
-            Region::Host => flow::read(table, window.as_ref(), &costs, |n| self.cycles(n))?,
+            Region::Host => {
+                latency_section::read(table, window.as_ref(), &costs, |n| self.cycles(n))?
+            }
             _ => None,
         };
         let costs = flow.as_ref().map_or(costs, Flow::between);

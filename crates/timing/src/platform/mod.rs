@@ -2,10 +2,10 @@
 pub(crate) mod core_model;
 mod crossing_parts;
 mod figure_list;
-mod flow;
 mod included_files;
 #[cfg(test)]
 mod included_tests;
+mod latency_section;
 mod library_costs;
 pub(crate) mod quantity;
 mod shipped;
@@ -25,8 +25,8 @@ pub use self::core_model::{
 };
 pub use crossing_parts::{Crossing, PARTS, Part, Parts};
 pub use figure_list::{Figure, figures};
-pub use flow::Flow;
 use included_files::Files;
+pub use latency_section::Flow;
 pub use library_costs::{Library, Rule};
 pub use shipped::names;
 pub use toml_reader::Error;
