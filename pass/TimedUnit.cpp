@@ -84,7 +84,8 @@ void TimedUnit::function(Function &F) {
 }
 
 void TimedUnit::finish() {
-  auto *Counts = ArrayType::get(ArrayType::get(Type::getInt16Ty(Context), 12), Blocks.size());
+  auto *Counts =
+      ArrayType::get(ArrayType::get(Type::getInt16Ty(Context), HostClasses), Blocks.size());
   auto *Classes = new GlobalVariable(M, Counts, true, GlobalValue::PrivateLinkage,
                                      ConstantArray::get(Counts, Blocks), "flick.classes");
   auto *Array = ArrayType::get(Pair, Blocks.size());

@@ -232,8 +232,10 @@ pub const BRANCH_SHIFT: u32 = 4;
 /// The length of the tables of a [`BranchTable`].
 pub const BRANCH_COUNT: usize = 1 << 14;
 
-/// Predicts branches. A branch's place is a number of its own, with the last directions, by exclusive or. Its counter `c` there is four times a state of 0 to 3, of which 2 and 3 predict that it is
-/// taken. `costs[(c >> 1) + taken]` is added to the clock, and the counter becomes `next[c + 2 * taken]`.
+/// Predicts branches. A branch's place is a number of its own, with the last directions, by exclusive
+/// or. Its counter `c` there is four times a state of 0 to 3, of which 2 and 3 predict that it is
+/// taken. `costs[(c >> 1) + taken]` is added to the clock, and the counter becomes
+/// `next[c + 2 * taken]`.
 /// Of a switch, or a call through a pointer, the table has the last target's lowest byte. `costs[1]` is
 /// that of another target, and `costs[0]` of the same.
 #[derive(Debug)]

@@ -39,19 +39,20 @@ pub struct Options {
 }
 
 pub fn run(options: &Options) -> Result<(), Error> {
-    let mut programs = truth::read(&options.programs)?;
+    let dir = absolute(&options.programs);
+    let mut programs = truth::read(&dir)?;
     if !options.only.is_empty() {
         let is_there = |name: &&String| programs.iter().any(|of| of.name == **name);
         if let Some(name) = options.only.iter().find(|name| !is_there(name)) {
-            return Err(truth::no_program(&options.programs, name));
+            return Err(truth::no_program(&dir, name));
         }
         programs.retain(|of| options.only.contains(&of.name));
     }
     let made = fs::create_dir_all(&options.output);
     made.map_err(|e| file_error("a directory cannot be made", &options.output, &e))?;
     let folder = scratch()?;
-    let nothing = options.programs.join(NOTHING);
-    let start = quantile::median(&real(&nothing, &[], options.repeat)?);
+    let nothing = dir.join(NOTHING);
+    let start = quantile::median(&real(&nothing, &[], options.repeat, folder.path())?);
     let mut rows = vec![];
     for (n, program) in programs.iter().enumerate() {
         // Where stderr is closed, the text has no reader.
@@ -75,13 +76,33 @@ pub fn run(options: &Options) -> Result<(), Error> {
     publish(written, &results.page(), &options.output)
 }
 
-/// What a program takes of a processor each time.
-fn real(program: &Path, arguments: &[String], repeat: u32) -> Result<Vec<f64>, Error> {
+/// Programs run in a scratch folder, because some write files beside them.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// A platform's file as an absolute path; a name stays as it is.
+fn platform_of(text: &str) -> PathBuf {
+    let (name, _) = text.split_once(',').unwrap_or((text, ""));
+    match name.contains('/') || name.ends_with(".toml") {
+        true => absolute(Path::new(text)),
+        false => text.into(),
+    }
+}
+
+/// What a program takes of a processor each time, in this folder.
+fn real(
+    program: &Path,
+    arguments: &[String],
+    repeat: u32,
+    folder: &Path,
+) -> Result<Vec<f64>, Error> {
     let mut all = vec![];
     // The first time its file is read.
     for n in 0..=repeat {
         let mut command = measured(program);
         command.args(arguments).stdout(Stdio::null());
+        command.current_dir(folder);
         let (_, processor) = time(&mut command)?;
         if n > 0 {
             all.push(processor);
@@ -92,16 +113,18 @@ fn real(program: &Path, arguments: &[String], repeat: u32) -> Result<Vec<f64>, E
 }
 
 fn measure(program: &Program, options: &Options, start: f64, folder: &Path) -> Result<Row, Error> {
-    let all = real(&program.plain, &program.arguments, options.repeat)?;
+    let all = real(&program.plain, &program.arguments, options.repeat, folder)?;
     let of = |share: f64| (quantile::of_sorted(&all, share) - start).max(0.001);
     let file = folder.join("stat.json");
     let mut command = Command::new(flick()?);
-    command.args(["stat", "--json", "--platform", &options.platform, "-o"]);
+    command.args(["stat", "--json", "--platform"]);
     command
+        .arg(platform_of(&options.platform))
+        .arg("-o")
         .arg(&file)
         .arg(&program.timed)
         .args(&program.arguments);
-    finish(command.stdout(Stdio::null()))?;
+    finish(command.current_dir(folder).stdout(Stdio::null()))?;
     let text = fs::read_to_string(&file);
     let text = text.map_err(|e| file_error("a file cannot be read", &file, &e))?;
     let Prediction {
@@ -160,6 +183,17 @@ fn prediction(text: &str) -> Result<Prediction, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_platform_is_found_from_another_folder() {
+        assert_eq!(
+            platform_of("near-memory,nxp.clock=2 GHz"),
+            Path::new("near-memory,nxp.clock=2 GHz")
+        );
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(platform_of("mine.toml,a=1"), here.join("mine.toml,a=1"));
+        assert_eq!(platform_of("/x/y"), Path::new("/x/y"));
+    }
 
     #[test]
     fn predictions_are_read() {
