@@ -13,6 +13,7 @@ cat >prog.c <<'END'
 #include <stdlib.h>
 enum { N = 256 };
 static int hints;
+static pthread_barrier_t turn; /* of the calls to the host: the threads are on the card at the same time */
 FLICK_NXP __attribute__((noinline)) long mixed(int32_t *x, long n, long (*volatile host)(long)) {
   long sum = 0;
   if (hints)
@@ -42,7 +43,10 @@ FLICK_NXP __attribute__((noinline)) long leaves(int32_t *x, long n, int stays) {
   }
   return sum + x[N - 1];
 }
-static long host(long value) { return value ^ 0x55; }
+static long host(long value) {
+  pthread_barrier_wait(&turn);
+  return value ^ 0x55;
+}
 static void *run(void *argument) {
   int32_t x[N] = {0};
   uint64_t n = *(uint64_t *)argument;
@@ -57,6 +61,7 @@ int main(int argc, char **argv) {
   }
   uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
   hints = argc > 3;
+  pthread_barrier_init(&turn, NULL, (unsigned)threads);
   pthread_t all[64];
   for (int i = 0; i < threads; i++)
     pthread_create(&all[i], NULL, run, &n);
