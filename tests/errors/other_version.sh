@@ -5,13 +5,15 @@ two_objects
 tree=$(dirname "$(dirname "$flick")")
 read -r offset size < <(section part.o .flick.nxp)
 # A version as it stands in files: 16 bits minor, 16 bits major, little-endian.
-older='\0\0\0\0' newer='\12\0\1\0' next='\0\0\2\0'
+read -r minor < <(od -An -tu2 -j$((offset + 8)) -N2 part.o)
+own=1.$minor later=1.$((minor + 1))
+older='\0\0\0\0' newer=$(printf '\\%o\\0\\1\\0' $((minor + 1))) next='\0\0\2\0'
 
 # Objects, alone and in an archive.
-for version in "$older:0.0:build it again" "$newer:1.10:newer Flick" "$next:2.0:newer Flick"; do
+for version in "$older:0.0:build it again" "$newer:$later:newer Flick" "$next:2.0:newer Flick"; do
   IFS=: read -r bytes text help <<<"$version"
   cp part.o bad.o && put bad.o $((offset + 8)) "$bytes"
-  refuses FLK0303 bad.o "$text" 'reads 1.9' "$help" -- "$cc" main.o bad.o -o prog
+  refuses FLK0303 bad.o "$text" "reads $own" "$help" -- "$cc" main.o bad.o -o prog
   rm -f libbad.a && ar rcs libbad.a bad.o
   refuses FLK0303 'libbad.a(bad.o)' "$text" -- "$cc" main.o libbad.a -o prog
   [ ! -e prog ] || die "a program was left behind"
@@ -50,11 +52,11 @@ module_version() {
   done < <(readelf -SW "$1" | sed -n 's/^ *\[ *[0-9]*\] *//p')
 }
 cp libpart.so good.so
-for version in "$older:0.0:link it again" "$newer:1.10:newer Flick" "$next:2.0:newer Flick"; do
+for version in "$older:0.0:link it again" "$newer:$later:newer Flick" "$next:2.0:newer Flick"; do
   IFS=: read -r bytes text help <<<"$version"
   cp prog bad && put bad "$(module_version bad)" "$bytes"
   status 125 ./bad
-  has err '[FLK0401]' ./bad "format $text" 'libflick.so.1 has 1.9' "$help"
+  has err '[FLK0401]' ./bad "format $text" "libflick.so.1 has $own" "$help"
   [ ! -s out ] || die "main ran"
   cp good.so libpart.so && put libpart.so "$(module_version libpart.so)" "$bytes"
   status 125 ./loads
@@ -128,7 +130,7 @@ changed libnxp.a library
 # The pass is asked by each compile.
 pass=$tree/lib/flick/flick-pass.so
 refuses FLK0303 flick-pass.so 'install Flick again' -- \
-  clang-19 -fpass-plugin="$pass" -Xclang -load -Xclang "$pass" -mllvm -flick-abi=65546 -c main.c -o x.o
+  clang-19 -fpass-plugin="$pass" -Xclang -load -Xclang "$pass" -mllvm -flick-abi=$((65536 + minor + 1)) -c main.c -o x.o
 
 # Another clang under the name that Flick looks for: one that cannot load the pass.
 if command -v clang-16 >/dev/null; then
