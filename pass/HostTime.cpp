@@ -1,6 +1,7 @@
 #include "HostTime.h"
 #include "HostCount.h"
 #include "HostHalf.h"
+#include "OverlappedRuns.h"
 #include "Predictor.h"
 #include "Recurrences.h"
 #include "Sources.h"
@@ -65,12 +66,13 @@ constexpr uint64_t LargeLocal = 4096;
 
 class Timing {
 public:
-  Timing(TimedUnit &U, Function &F, const TargetTransformInfo &Costs, const UnitCode &Code,
-         const Recurrences &Loops, Predictor &Branches)
-      : U(U), F(F), Layout(F.getParent()->getDataLayout()), Costs(Costs), Code(Code), From(F),
-        Loops(Loops), Branches(Branches) {}
+  Timing(TimedUnit &U, Function &F, const TargetTransformInfo &Costs, const Recurrences &Loops,
+         ScalarEvolution &Counts, Predictor &Branches)
+      : U(U), F(F), Layout(F.getParent()->getDataLayout()), Costs(Costs), From(F), Loops(Loops),
+        Counts(Counts), Branches(Branches) {}
 
-  void run() {
+  /// With estimates by block.
+  void run(ArrayRef<std::optional<NxpCounts>> OnNxp) {
     SmallVector<BasicBlock *> Blocks;
     for (BasicBlock &Block : F)
       Blocks.push_back(&Block);
@@ -78,11 +80,6 @@ public:
       auto *Local = dyn_cast<AllocaInst>(&I);
       return Local && !Local->isStaticAlloca();
     });
-    SmallVector<std::optional<NxpCounts>> OnNxp;
-    Estimate There(Code, F);
-    for (BasicBlock *Block : Blocks)
-      OnNxp.push_back(There.of(*Block));
-    dropProbes(F);
     unsigned FirstLoop = U.addLoops(Loops.chains());
     SmallVector<Value *> Prices;
     for (auto [Block, Counts] : zip(Blocks, OnNxp)) {
@@ -95,12 +92,14 @@ public:
     SmallVector<SmallVector<Instruction *>> Own;
     for (BasicBlock *Block : Blocks)
       Own.emplace_back(map_range(*Block, [](Instruction &I) { return &I; }));
+    OverlappedRuns Runs(U, Loops.runs(), FirstLoop, Counts, Costs);
     IRBuilder<> Entry(&*F.getEntryBlock().getFirstInsertionPt());
     Spent = Entry.CreateAlloca(U.Pair, nullptr, "flick.spent");
     Entry.CreateStore(ConstantAggregateZero::get(U.Pair), Spent);
     Branches.begin(Entry);
     for (auto [Block, All, Price] : zip(Blocks, Own, Prices))
       block(*Block, All, Price);
+    Runs.charge(Spent);
     if (F.getName() == "main")
       alignStack();
     DominatorTree Tree(F);
@@ -112,9 +111,9 @@ private:
   Function &F;
   const DataLayout &Layout;
   const TargetTransformInfo &Costs;
-  const UnitCode &Code;
   Sources From;
   const Recurrences &Loops;
+  ScalarEvolution &Counts;
   Predictor &Branches;
   AllocaInst *Spent = nullptr;
   LoadInst *MapLoad = nullptr, *MaskLoad = nullptr;
@@ -489,6 +488,15 @@ private:
 
 } // namespace
 
+/// By block: what stands for it in RV64 code of the function.
+static SmallVector<std::optional<NxpCounts>> estimates(Function &F, const UnitCode &Code) {
+  SmallVector<std::optional<NxpCounts>> All;
+  Estimate There(Code, F);
+  for (BasicBlock &Block : F)
+    All.push_back(There.of(Block));
+  return All;
+}
+
 PreservedAnalyses HostTimePass::run(Module &M, ModuleAnalysisManager &Modules) {
   if (!TimedOption)
     return PreservedAnalyses::all();
@@ -510,11 +518,15 @@ PreservedAnalyses HostTimePass::run(Module &M, ModuleAnalysisManager &Modules) {
   for (Function *F : Functions)
     U.function(*F);
   for (Function *F : Functions) {
-    Recurrences Loops(Manager.getResult<LoopAnalysis>(*F),
-                      Manager.getResult<BlockFrequencyAnalysis>(*F));
-    Predictor Branches(*F, Manager.getResult<LoopAnalysis>(*F),
-                       Manager.getResult<ScalarEvolutionAnalysis>(*F));
-    Timing(U, *F, Manager.getResult<TargetIRAnalysis>(*F), *Code, Loops, Branches).run();
+    SmallVector<std::optional<NxpCounts>> OnNxp = estimates(*F, *Code);
+    // A probe keeps the iterations of some loops from being counted.
+    dropProbes(*F);
+    const LoopInfo &OfFunction = Manager.getResult<LoopAnalysis>(*F);
+    ScalarEvolution &Counts = Manager.getResult<ScalarEvolutionAnalysis>(*F);
+    Counts.forgetAllLoops();
+    Recurrences Loops(OfFunction, Manager.getResult<BlockFrequencyAnalysis>(*F), Counts);
+    Predictor Branches(*F, OfFunction, Counts);
+    Timing(U, *F, Manager.getResult<TargetIRAnalysis>(*F), Loops, Counts, Branches).run(OnNxp);
   }
   U.finish();
   return PreservedAnalyses::none();

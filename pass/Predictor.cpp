@@ -1,6 +1,7 @@
 #include "Predictor.h"
 #include "flick_abi.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -37,42 +38,43 @@ bool isIndirect(const Instruction &I) {
   return Call && Call->isIndirectCall() && !Call->isInlineAsm();
 }
 
-#define FLICK_TEXT(X) #X
-#define FLICK_NUMBER(X) FLICK_TEXT(X)
-#define FLICK_HISTORY FLICK_NUMBER(FLICK_TIMED_BRANCH_HISTORY) "($3)"
-#define FLICK_COUNTER FLICK_NUMBER(FLICK_TIMED_BRANCH_COUNTERS) "($3,$0)"
-#define FLICK_TARGET FLICK_NUMBER(FLICK_TIMED_BRANCH_TARGETS) "($3,$0)"
-// The branch's place in the table, from the history in $0 and its own number.
-#define FLICK_PLACE                                                                                \
-  "shll $$" FLICK_NUMBER(FLICK_TIMED_BRANCH_SHIFT) ", ${0:k}\n\t"                                  \
-                                                   "xorl $5, ${0:k}\n\t"                           \
-                                                   "andl $$" FLICK_NUMBER(                         \
-                                                       FLICK_TIMED_BRANCH_MASK) ", ${0:k}\n\t"
-
-// Operands: $0 and $1 are spare, $2 is what the function has spent, $3 the table, $4 the direction
-// or the target, $5 the branch's own number.
-
-/// A counter of two bits, and the direction, choose the cost and the counter's next state. The
-/// direction becomes the lowest bit of the history.
-constexpr char Direction[] =
-    "movq " FLICK_HISTORY ", $0\n\t"
-    "leaq ($4,$0,2), $1\n\t"
-    "movq $1, " FLICK_HISTORY "\n\t" FLICK_PLACE "movzbl " FLICK_COUNTER ", ${1:k}\n\t"
-    "leal (${1:k},${4:k},2), ${1:k}\n\t"
-    "paddq ($3,$1,8), $2\n\t"
-    "movzbl " FLICK_NUMBER(FLICK_TIMED_BRANCH_NEXT) "($3,$1), ${1:k}\n\t"
-                                                    "movb ${1:b}, " FLICK_COUNTER;
-
-/// The target is as the last time, or it is a wrong prediction, whose cost is the second pair.
-constexpr char Target[] = "movq " FLICK_HISTORY ", $0\n\t"
-                          "leaq (,$0,4), $1\n\t"
-                          "xorq $4, $1\n\t"
-                          "movq $1, " FLICK_HISTORY "\n\t" FLICK_PLACE "xorl ${1:k}, ${1:k}\n\t"
-                          "cmpb ${4:b}, " FLICK_TARGET "\n\t"
-                          "setne ${1:b}\n\t"
-                          "shll $$4, ${1:k}\n\t"
-                          "paddq ($3,$1), $2\n\t"
-                          "movb ${4:b}, " FLICK_TARGET;
+/// The code in front of a branch. Operands: $0 and $1 are rax and rcx, $2 is what the function has
+/// spent, $3 the table in rdi, $4 the direction or the target in rdx, $5 the branch's own number.
+std::string code(bool OfTarget) {
+  auto Table = [](unsigned Offset) { return std::to_string(Offset) + "(%rdi)"; };
+  auto AtPlace = [](unsigned Offset) { return std::to_string(Offset) + "(%rdi,%rax)"; };
+  auto Number = [](unsigned N) { return "$$" + std::to_string(N); };
+  std::string History = Table(FLICK_TIMED_BRANCH_HISTORY);
+  SmallVector<std::string> Lines = {
+      // Without a table nothing is predicted.
+      "testq %rdi, %rdi",
+      "je 1f",
+      "movq " + History + ", %rax",
+      // The direction becomes the lowest bit of the history.
+      OfTarget ? "leaq (,%rax,4), %rcx" : "leaq (%rdx,%rax,2), %rcx",
+      OfTarget ? "xorq %rdx, %rcx" : "",
+      "movq %rcx, " + History,
+      // The place: the history before, and the branch's number.
+      "shll " + Number(FLICK_TIMED_BRANCH_SHIFT) + ", %eax",
+      "xorl $5, %eax",
+      "andl " + Number(FLICK_TIMED_BRANCH_MASK) + ", %eax",
+  };
+  if (OfTarget)
+    // The target is the last one of the place.
+    Lines.push_back("cmpb %dl, " + AtPlace(FLICK_TIMED_BRANCH_TARGETS));
+  else
+    // The counter of the place is sure of the direction.
+    Lines.append({"movzbl " + AtPlace(FLICK_TIMED_BRANCH_COUNTERS) + ", %ecx", "addl %edx, %ecx",
+                  "testb $$15, %cl"});
+  // Else the runtime looks at longer histories, and says what that costs.
+  // It sees some of those that are sure, too.
+  if (!OfTarget)
+    Lines.append({"jne 2f", "decq " + Table(FLICK_TIMED_BRANCH_REST)});
+  unsigned Far = OfTarget ? FLICK_TIMED_BRANCH_FAR_TARGET : FLICK_TIMED_BRANCH_FAR;
+  Lines.append({OfTarget ? "je 1f" : "jne 1f\n2:", "movl $5, %ecx", "call *" + Table(Far),
+                "paddq (%rdi,%rcx), $2"});
+  return join(Lines, "\n\t") + "\n1:";
+}
 
 /// Whether code of the function may add pairs, which are in a register of SSE2.
 bool hasPairs(const Function &F) {
@@ -101,21 +103,14 @@ void Predictor::begin(IRBuilder<> &Entry) {
   if (Asked.empty())
     return;
   Module &M = *F.getParent();
-  // Of a thread that is not timed, or whose platform has no cost for wrong predictions: all costs
-  // in it are 0.
+  // Null for a thread that is not timed, or whose platform has no cost for wrong predictions.
   auto *Own = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_BRANCHES, Entry.getPtrTy()));
   Own->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
   // Libflick has it since 1.10: an older one refuses the program before it looks at it.
   Own->setLinkage(GlobalValue::ExternalWeakLinkage);
-  auto *Bytes = ArrayType::get(Entry.getInt8Ty(), FLICK_TIMED_BRANCH_BYTES);
-  GlobalVariable *None = M.getGlobalVariable("flick.no.branches", true);
-  if (!None) {
-    None = new GlobalVariable(M, Bytes, false, GlobalValue::PrivateLinkage,
-                              ConstantAggregateZero::get(Bytes), "flick.no.branches");
-    None->setAlignment(Align(64));
-  }
-  Value *Known = Entry.CreateLoad(Entry.getPtrTy(), Entry.CreateThreadLocalAddress(Own));
-  Table = Entry.CreateSelect(Entry.CreateIsNull(Known), None, Known, "flick.branches");
+  Table = Entry.CreateLoad(Entry.getPtrTy(), Entry.CreateThreadLocalAddress(Own), "flick.branches");
+  // The code calls in the midst of the function.
+  F.addFnAttr(Attribute::NoRedZone);
 }
 
 Value *Predictor::ask(Instruction &I, Value *Spent) const {
@@ -125,7 +120,7 @@ Value *Predictor::ask(Instruction &I, Value *Spent) const {
   IRBuilder<> B(&I);
   // Branches of a program share the table. A number that is odd keeps them apart.
   uint64_t Own = xxh3_64bits(F.getName()) + Found->second * 0x9e3779b97f4a7c15;
-  Value *Number = B.getInt32(Own >> 40 & (FLICK_TIMED_BRANCH_MASK));
+  Value *Number = B.getInt32(uint32_t(Own >> 32));
   Value *What;
   if (auto *Branch = dyn_cast<BranchInst>(&I))
     What = B.CreateZExt(Branch->getCondition(), B.getInt64Ty());
@@ -142,8 +137,9 @@ Value *Predictor::ask(Instruction &I, Value *Spent) const {
   Type *Pair = Spent->getType(), *Long = B.getInt64Ty();
   auto *Type = FunctionType::get(StructType::get(Long, Long, Pair),
                                  {Table->getType(), Long, B.getInt32Ty(), Pair}, false);
-  auto *Text = InlineAsm::get(Type, isa<BranchInst>(I) ? Direction : Target,
-                              "=&r,=&r,=&x,r,r,i,2,~{memory},~{dirflag},~{fpsr},~{flags}", true);
+  auto *Text =
+      InlineAsm::get(Type, code(!isa<BranchInst>(I)),
+                     "=&{ax},=&{cx},=&x,{di},{dx},i,2,~{memory},~{dirflag},~{fpsr},~{flags}", true);
   return B.CreateExtractValue(B.CreateCall(Text, {Table, What, Number, Spent}), 2);
 }
 

@@ -129,6 +129,33 @@ public:
     return longest();
   }
 
+  /// Whether no value of the chain that was found comes from an earlier run of the loop, through
+  /// registers.
+  bool beginsAnew() const {
+    const Loop *Around = L.getParentLoop();
+    SmallVector<const Value *> Open;
+    SmallPtrSet<const Value *, 16> Seen;
+    for (const PHINode *Phi : OfChain)
+      for (auto [Value, Block] : zip(Phi->incoming_values(), Phi->blocks()))
+        if (!L.contains(Block))
+          Open.push_back(Value);
+    while (!Open.empty()) {
+      const Value *V = Open.pop_back_val();
+      if (!Seen.insert(V).second || isa<Constant>(V))
+        continue;
+      auto *I = dyn_cast<Instruction>(V);
+      // The caller may have it from an earlier call.
+      if (!I && !Around)
+        return false;
+      if (!I || isa<LoadInst>(I) || (Around && !Around->contains(I)))
+        continue;
+      if (L.contains(I))
+        return false;
+      Open.append(I->value_op_begin(), I->value_op_end());
+    }
+    return true;
+  }
+
 private:
   /// From one value that is carried to another.
   struct Edge {
@@ -141,6 +168,8 @@ private:
   SmallVector<PHINode *> Carried;
   SmallVector<Instruction *> All;
   SmallVector<DenseMap<const Value *, Way>> Ways;
+  /// The values that the longest chain hands on.
+  SmallVector<const PHINode *> OfChain;
 
   DenseMap<const Value *, Way> waysFrom(PHINode &From) {
     DenseMap<const Value *, Way> Known;
@@ -184,7 +213,7 @@ private:
 
   /// The cycle of the highest mean. The longest walk of as many edges as there are values has a
   /// cycle in it, for each value that it may end at (Karp 1978).
-  ChainCounts longest() const {
+  ChainCounts longest() {
     SmallVector<Edge> Edges = edges();
     unsigned N = Carried.size();
     using Row = SmallVector<std::pair<double, const Edge *>>;
@@ -224,8 +253,10 @@ private:
       }
     }
     ChainCounts Counts{};
-    for (const Edge *E : Best)
+    for (const Edge *E : Best) {
       count(*E, 1.0 / double(Best.size()), Counts);
+      OfChain.push_back(Carried[E->To]);
+    }
     return Counts;
   }
 
@@ -243,8 +274,9 @@ private:
 
 } // namespace
 
-Recurrences::Recurrences(const LoopInfo &Loops, const BlockFrequencyInfo &Frequencies) {
-  for (const Loop *L : const_cast<LoopInfo &>(Loops).getLoopsInPreorder()) {
+Recurrences::Recurrences(const LoopInfo &Loops, const BlockFrequencyInfo &Frequencies,
+                         ScalarEvolution &Counts) {
+  for (Loop *L : const_cast<LoopInfo &>(Loops).getLoopsInPreorder()) {
     double Header = double(Frequencies.getBlockFreq(L->getHeader()).getFrequency());
     bool Calls = false;
     for (const BasicBlock *Block : L->blocks()) {
@@ -254,7 +286,13 @@ Recurrences::Recurrences(const LoopInfo &Loops, const BlockFrequencyInfo &Freque
         Places[Block] = {unsigned(Chains.size() + 1), Each};
       Calls |= Each >= OftenCalled && any_of(*Block, isCall);
     }
-    Chains.push_back(Search(*L, Loops).run(Calls));
+    Search Found(*L, Loops);
+    Chains.push_back(Found.run(Calls));
+    // No value of it is of the loop's own, so it is known before the first iteration.
+    const SCEV *Repeats = L->isInnermost() ? Counts.getBackedgeTakenCount(L) : nullptr;
+    if (Repeats && !isa<SCEVCouldNotCompute>(Repeats) &&
+        any_of(Chains.back(), [](double Count) { return Count > 0; }) && Found.beginsAnew())
+      Runs.push_back({L, unsigned(Chains.size() - 1), Repeats});
   }
 }
 

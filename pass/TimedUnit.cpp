@@ -23,8 +23,9 @@ TimedUnit::TimedUnit(Module &M) : M(M), Context(M.getContext()) {
       M.getOrInsertGlobal(FLICK_TIMED_LINES, ArrayType::get(Long, FLICK_TIMED_LINE_COUNT)));
   Lines->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
   Lines->setLinkage(GlobalValue::ExternalWeakLinkage);
-  // Its length is known when all functions are done.
+  // Their lengths are known when all functions are done.
   Costs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
+  Runs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.runs");
   Unlikely = MDBuilder(Context).createBranchWeights(1, 1 << 20);
   // Libflick has them since 1.7: an older one refuses the program before it looks at them.
   Level = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_ORDER_LEVEL, Type::getInt8Ty(Context)));
@@ -61,6 +62,14 @@ unsigned TimedUnit::addLoops(ArrayRef<ChainCounts> All) {
   return First;
 }
 
+/// Of a `LoopRun`.
+static constexpr unsigned PairsOfRun = 2;
+
+Constant *TimedUnit::runOf(unsigned Loop) {
+  return ConstantExpr::getInBoundsGetElementPtr(Pair, Runs,
+                                                ConstantInt::get(Long, PairsOfRun * Loop));
+}
+
 uint32_t TimedUnit::inUnits(double Count) {
   return uint32_t(std::min(Count * FLICK_TIMED_FLOW_UNIT + 0.5, double(UINT32_MAX)));
 }
@@ -88,22 +97,17 @@ void TimedUnit::finish() {
       ArrayType::get(ArrayType::get(Type::getInt16Ty(Context), HostClasses), Blocks.size());
   auto *Classes = new GlobalVariable(M, Counts, true, GlobalValue::PrivateLinkage,
                                      ConstantArray::get(Counts, Blocks), "flick.classes");
-  auto *Array = ArrayType::get(Pair, Blocks.size());
-  auto *All = new GlobalVariable(M, Array, false, GlobalValue::PrivateLinkage,
-                                 ConstantAggregateZero::get(Array));
-  All->setAlignment(Align(16));
-  All->takeName(Costs);
-  Costs->replaceAllUsesWith(All);
-  Costs->eraseFromParent();
+  Costs = pairs(Costs, Blocks.size());
+  Runs = pairs(Runs, PairsOfRun * Loops.size());
   auto *Rows = ArrayType::get(StructType::get(Pointer, Pointer, Pointer), Functions.size());
   auto *Known = new GlobalVariable(M, Rows, true, GlobalValue::PrivateLinkage,
                                    ConstantArray::get(Rows, Functions), "flick.functions");
   Type *Int = Type::getInt32Ty(Context);
   Constant *Value = ConstantStruct::getAnon(
       {ConstantInt::get(Int, FLICK_TIMED_VERSION), ConstantInt::get(Int, Blocks.size()), Classes,
-       All, Known, ConstantInt::get(Long, Functions.size()), nxpBlocks(), chains(),
+       Costs, Known, ConstantInt::get(Long, Functions.size()), nxpBlocks(), chains(),
        table(Flows, "flick.flows"), table(Loops, "flick.loops"),
-       ConstantInt::get(Long, Loops.size())});
+       ConstantInt::get(Long, Loops.size()), Runs});
   auto *Record = new GlobalVariable(M, Value->getType(), true, GlobalValue::PrivateLinkage, Value,
                                     "flick.timed");
   Function *F = Function::Create(FunctionType::get(Type::getVoidTy(Context), false),
@@ -123,6 +127,17 @@ Constant *TimedUnit::nxpBlock(const std::optional<NxpCounts> &OnNxp) {
     for (auto [Count, Out] : zip(*OnNxp, drop_begin(Row)))
       Out = uint32_t(std::min(Count * FLICK_TIMED_NXP_UNIT + 0.5, double(UINT32_MAX)));
   return ConstantDataArray::get(Context, Row);
+}
+
+GlobalVariable *TimedUnit::pairs(GlobalVariable *Before, size_t Count) {
+  auto *Array = ArrayType::get(Pair, Count);
+  auto *All = new GlobalVariable(M, Array, false, GlobalValue::PrivateLinkage,
+                                 ConstantAggregateZero::get(Array));
+  All->setAlignment(Align(16));
+  All->takeName(Before);
+  Before->replaceAllUsesWith(All);
+  Before->eraseFromParent();
+  return All;
 }
 
 Constant *TimedUnit::table(ArrayRef<Constant *> Rows, StringRef Name) {

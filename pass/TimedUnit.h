@@ -29,7 +29,7 @@ public:
   /// Time on the host, and what the same would take on the NxP: added in one instruction.
   llvm::FixedVectorType *Pair;
   llvm::PointerType *Pointer;
-  llvm::GlobalVariable *Clock, *Map, *Lines, *Costs, *Level;
+  llvm::GlobalVariable *Clock, *Map, *Lines, *Costs, *Runs, *Level;
   llvm::MDNode *Unlikely;
   llvm::FunctionCallee Full, RecordAccess, Memory, Library, Atomic;
 
@@ -39,6 +39,9 @@ public:
 
   /// Adds the loops of a function: the number of the first one.
   unsigned addLoops(llvm::ArrayRef<ChainCounts> All);
+
+  /// Where it is what a run of a loop saves (flick_abi::timed, `LoopRun`).
+  llvm::Constant *runOf(unsigned Loop);
 
   /// In units of the tables of flows and loops.
   static uint32_t inUnits(double Count);
@@ -61,6 +64,9 @@ private:
   llvm::Constant *nxpBlock(const std::optional<NxpCounts> &OnNxp);
 
   llvm::Constant *nxpBlocks() { return table(NxpBlocks, "flick.nxp.blocks"); }
+
+  /// An array of pairs that the runtime fills, in the place of one that had no length.
+  llvm::GlobalVariable *pairs(llvm::GlobalVariable *Before, size_t Count);
 
   /// Rows of one type; null for none.
   llvm::Constant *table(llvm::ArrayRef<llvm::Constant *> Rows, llvm::StringRef Name);

@@ -38,6 +38,17 @@ __attribute__((noinline)) static double two(const double *a, double s) {
   return s + t;
 }
 
+/* A chain that begins anew with each row. */
+__attribute__((noinline)) static double rows(const double *a, int length) {
+  double most = 0;
+  PLAIN for (int row = 0; row < N / length; row++) {
+    double s = 0;
+    PLAIN for (int i = 0; i < length; i++) s += a[row * length + i];
+    most = s > most ? s : most;
+  }
+  return most;
+}
+
 /* Four operations, none of which waits for another iteration's but the counter. */
 __attribute__((noinline)) static void apart(long *a) {
   PLAIN for (int i = 0; i < N; i++) a[i] = (a[i] + 7) ^ 5;
@@ -85,10 +96,18 @@ static double measure(const char *form, double *least, double *most) {
   for (int round = 0; round < ROUNDS; round++) {
     if (!strcmp(form, "chain")) {
       *least = 3.9, *most = 4.1;
-      sum += chain(numbers, 1);
+      sum = chain(numbers, sum);
     } else if (!strcmp(form, "two")) {
       *least = 1.9, *most = 2.1;
-      sum += two(numbers, 1);
+      sum = two(numbers, sum);
+    } else if (!strcmp(form, "rows")) {
+      /* A window of some 70 iterations has several rows at a time: 4 * 20 / (70 + 20). */
+      *least = 0.8, *most = 1.6;
+      sum += rows(numbers, 20);
+    } else if (!strcmp(form, "long_rows")) {
+      /* All but a window's iterations: 4 * (500 - 70) / 500. */
+      *least = 3.3, *most = 3.7;
+      sum += rows(numbers, 500);
     } else if (!strcmp(form, "apart")) {
       *least = 0.95, *most = 2.1;
       apart(words);

@@ -4,7 +4,7 @@
 for link in -pie -static; do
   [ $link = -pie ] && code=-fPIE || code=-fno-pie
   "$flick_cc" -O2 -Wall -Werror -std=gnu23 --flick-timed $code $link "$here/host_core.c" -o "$work/host_core"
-  for form in chain two apart branches random_branches targets random_targets faults; do
+  for form in chain two apart rows long_rows branches random_branches targets random_targets faults; do
     status=0
     said=$(FLICK_PLATFORM=$here/host_core.toml "$work/host_core" "$form") || status=$?
     result "host core $link, $said" "$status"

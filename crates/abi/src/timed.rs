@@ -102,6 +102,23 @@ pub struct Loop {
     pub chain: [u32; HOST_CLASSES],
 }
 
+/// What a run of a loop saves, because the core executes its first iterations beside the end of the run
+/// before. Host code takes it from its time. Of `n` iterations, with a window of `w` iterations, these
+/// cost nothing: `n * w / (n + w)` if `n < w`, and else `min(n / 2, w)`, in times of the chain. But all of
+/// them cost what they cost side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub struct LoopRun {
+    /// Femtoseconds of an iteration by which the chain takes longer than all operations side by side.
+    pub longer: i64,
+    /// Iterations that the core's window has.
+    pub window: i64,
+    /// Femtoseconds of an iteration.
+    pub chain: i64,
+    /// 0.
+    pub unused: i64,
+}
+
 /// A compiled unit. It is registered before the program's own constructors run.
 #[derive(Debug)]
 #[repr(C)]
@@ -123,12 +140,14 @@ pub struct TimedUnit {
     /// For each block, how many of its loads have an address that the same load has given, an
     /// execution before; since version 4.
     pub chains: *const u16,
-    /// `blocks` records; since version 5, as the next two.
+    /// `blocks` records; since version 5, as the next three.
     pub flows: *const Flow,
     /// The loops of all functions.
     pub loops: *const Loop,
     /// Length of `loops`.
     pub loop_count: u64,
+    /// What each loop's runs save; 0 until the runtime writes it.
+    pub runs: *mut LoopRun,
 }
 
 /// Femtoseconds.
@@ -165,9 +184,10 @@ pub struct TimedCallee {
 
 const _: () = assert!(size_of::<Block>() == 24);
 const _: () = assert!(size_of::<NxpBlock>() == 72);
-const _: () = assert!(size_of::<TimedUnit>() == 80);
+const _: () = assert!(size_of::<TimedUnit>() == 88);
 const _: () = assert!(size_of::<Flow>() == 12);
 const _: () = assert!(size_of::<Loop>() == 48);
+const _: () = assert!(size_of::<LoopRun>() == 32);
 const _: () = assert!(size_of::<TimedFunction>() == 24);
 const _: () = assert!(size_of::<TimedCallee>() == 16);
 
@@ -232,38 +252,45 @@ pub const BRANCH_SHIFT: u32 = 4;
 /// The length of the tables of a [`BranchTable`].
 pub const BRANCH_COUNT: usize = 1 << 14;
 
-/// Predicts branches. A branch's place is a number of its own, with the last directions, by exclusive
-/// or. Its counter `c` there is four times a state of 0 to 3, of which 2 and 3 predict that it is
-/// taken. `costs[(c >> 1) + taken]` is added to the clock, and the counter becomes
-/// `next[c + 2 * taken]`.
-/// Of a switch, or a call through a pointer, the table has the last target's lowest byte. `costs[1]` is
-/// that of another target, and `costs[0]` of the same.
+/// Predicts branches. A branch's place is a number of its own, with the last directions, by exclusive or.
+/// Its counter there is 0 or 15 where the branch has long gone one way: that is 0 for not taken. Where the
+/// counter and the direction do not agree so, the code calls `far`. Where they do, it takes one from
+/// `rest`, and calls `far` at 0. It calls `far_target` for a switch, or a call through a pointer, whose
+/// target's lowest byte is not the last one of its place.
+///
+/// Both functions have the place in rax, the branch's own number in rcx, the direction or the target in
+/// rdx, and the table in rdi. They keep all registers but rax and rcx, and those of vectors, too. rcx is
+/// the offset of what the code then adds to the clock, in [`BranchTable::costs`].
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct BranchTable {
-    /// Of a right or a wrong prediction.
-    pub costs: [Price; 8],
-    /// The next state of a counter.
-    pub next: [u8; 16],
-    /// The last directions, the latest one in the lowest bit, between functions.
+    /// Of a right and of a wrong prediction.
+    pub costs: [Price; 2],
+    /// The last directions, the latest one in the lowest bit, with that of the branch that is predicted.
     pub history: u64,
-    /// So that the tables begin with a line.
-    pub unused: [u64; 5],
-    /// By place: states of counters.
+    /// The code for branches.
+    pub far: unsafe extern "C" fn(),
+    /// The code for targets.
+    pub far_target: unsafe extern "C" fn(),
+    /// So many branches that go as their counters say are not shown to `far`.
+    pub rest: u64,
+    /// By place.
     pub counters: [u8; BRANCH_COUNT],
     /// By place: the last target.
     pub targets: [u8; BRANCH_COUNT],
 }
-/// Offset of [`BranchTable::next`].
-pub const BRANCH_NEXT: usize = core::mem::offset_of!(BranchTable, next);
 /// Offset of [`BranchTable::history`].
 pub const BRANCH_HISTORY: usize = core::mem::offset_of!(BranchTable, history);
+/// Offset of [`BranchTable::far`].
+pub const BRANCH_FAR: usize = core::mem::offset_of!(BranchTable, far);
+/// Offset of [`BranchTable::far_target`].
+pub const BRANCH_FAR_TARGET: usize = core::mem::offset_of!(BranchTable, far_target);
+/// Offset of [`BranchTable::rest`].
+pub const BRANCH_REST: usize = core::mem::offset_of!(BranchTable, rest);
 /// Offset of [`BranchTable::counters`].
 pub const BRANCH_COUNTERS: usize = core::mem::offset_of!(BranchTable, counters);
 /// Offset of [`BranchTable::targets`].
 pub const BRANCH_TARGETS: usize = core::mem::offset_of!(BranchTable, targets);
-/// Bytes of a [`BranchTable`].
-pub const BRANCH_BYTES: usize = size_of::<BranchTable>();
 
 /// `void (void *dst, const void *src, u64 n)`: a block is copied, or filled if `src` is null.
 pub const MEMORY: &str = "__flick_timed_memory";

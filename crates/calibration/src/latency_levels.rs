@@ -127,10 +127,6 @@ pub struct Tlb {
     pub entries: (usize, usize),
     /// The time of a walk.
     pub walk: f64,
-    /// The time of a walk over all pages that were measured, whose tables are in no near cache.
-    pub far_walk: f64,
-    /// The number of pages at which half of the way to that time is done; `None`: walks take hardly longer.
-    pub near_pages: Option<usize>,
     /// The time of a hit there, and not in the level before it.
     pub hit: f64,
 }
@@ -162,17 +158,9 @@ pub fn tlb(pages: &Curve, sizes: &Curve, cycle: f64) -> Option<Tlb> {
     let held = further
         .iter()
         .rposition(|(count, time)| *count <= 2 * first && *time <= limit)?;
-    let far = further.iter().rev().take(4).map(|(_, time)| *time);
-    let far_walk = median(&far.collect::<Vec<_>>());
-    let limit = (walk + far_walk) / 2.0;
-    let near = further.iter().rfind(|(_, time)| *time <= limit);
     Some(Tlb {
         entries: (further[held].0, further.get(held + 1)?.0),
         walk,
-        far_walk,
-        near_pages: near
-            .filter(|_| far_walk > 1.5 * walk)
-            .map(|(count, _)| *count),
         hit,
     })
 }
@@ -341,9 +329,6 @@ mod tests {
             (found.walk - 15.0).abs() < 1.0 && (found.hit - 2.0).abs() < 0.5,
             "{found:?}"
         );
-        assert!((found.far_walk - 60.0).abs() < 2.0, "{found:?}");
-        let near = found.near_pages.unwrap();
-        assert!((15_000..=20_000).contains(&near), "{found:?}");
         // Without walks there is nothing to find.
         assert_eq!(tlb(&lines, &lines, 0.25), None);
     }

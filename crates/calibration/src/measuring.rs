@@ -80,7 +80,7 @@ pub struct Measured {
     /// A chained load, by the number of pages with one line each; in small pages.
     pub pages: Curve,
     /// By cache, beginning with the second: a line that is loaded from it, where no load waits for another one.
-    pub lines: Vec<Spread>,
+    pub lines: Vec<[Spread; 2]>,
     /// A round of two misses, by the instructions from one to the next.
     pub apart: Curve,
     /// A load, by the number of chains at a time, in the whole memory.
@@ -275,14 +275,20 @@ impl Machine<'_> {
         curve
     }
 
-    fn lines_of_caches(&mut self, pages: &mut Pages, sizes: &Curve) -> Vec<Spread> {
+    fn lines_of_caches(&mut self, pages: &mut Pages, sizes: &Curve) -> Vec<[Spread; 2]> {
         let levels = latency_levels::levels(sizes);
         let ends = levels.iter().skip(1).filter_map(|level| level.size);
         ends.map(|(held, _)| {
             // So much is in this cache, and little of it in a nearer one.
             let part = &pages.bytes()[..held / 2];
-            let times = repeated(self.effort, |rounds| anywhere(part, rounds));
-            Spread::of(&times).times(1.0 / ANYWHERE as f64)
+            let mut at = std::array::from_fn(|n| n as u32 * 0x1234_5677);
+            let times = repeated(self.effort, |rounds| anywhere(part, &mut at, rounds));
+            let apart = Spread::of(&times).times(1.0 / ANYWHERE as f64);
+            // All of it in turn: what was read last is in a nearer cache.
+            let times = (0..self.effort.repetitions.max(3)).map(|_| time(|| read(part)));
+            let times: Vec<f64> = times.collect();
+            let in_order = Spread::of(&times).times(LINE as f64 / part.len() as f64);
+            [apart, in_order]
         })
         .collect()
     }

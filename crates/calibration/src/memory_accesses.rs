@@ -95,12 +95,12 @@ pub fn read(bytes: &[u8]) {
 /// Loads of a round of [`anywhere`].
 pub const ANYWHERE: u64 = 8;
 
-/// Loads lines of the memory in no order, none of which waits for another one.
-pub fn anywhere(bytes: &[u8], rounds: u64) {
+/// Loads lines of the memory in no order, none of which waits for another one. It goes on behind `at`: lines that
+/// come again are in nearer caches.
+pub fn anywhere(bytes: &[u8], at: &mut [u32; ANYWHERE as usize], rounds: u64) {
     let lines = (bytes.len() / LINE) as u64;
-    let mut at: [u32; ANYWHERE as usize] = std::array::from_fn(|n| n as u32 * 0x1234_5677);
     for _ in 0..rounds {
-        for one in &mut at {
+        for one in &mut *at {
             *one = one.wrapping_mul(5).wrapping_add(0x3c6e_f35f);
             let line = ((u64::from(*one) * lines) >> 32) as usize;
             // SAFETY: the line is below the number of lines. It is volatile, so that every load is made.

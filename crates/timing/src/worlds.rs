@@ -109,8 +109,10 @@ impl Worlds {
             return Waits::default();
         };
         let host = own.host.access(&mut self.host, access, chain, at.migrating);
+        let is_late = own.host.is_late;
         if !own.parted {
             return Waits {
+                is_late,
                 migrating: host,
                 staying: host,
                 before: host,
@@ -123,6 +125,7 @@ impl Worlds {
             .before
             .access(&mut self.before, access, chain, at.before);
         Waits {
+            is_late: is_late || own.staying.is_late || own.before.is_late,
             migrating: host,
             staying,
             before,
@@ -228,6 +231,8 @@ pub struct Progress {
 /// How long it has waited for an access in each world. Femtoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
+    /// Another access to the same line waits for it, too.
+    pub is_late: bool,
     /// With migration.
     pub migrating: u64,
     /// With all code on the host, and data as placed.
@@ -291,6 +296,7 @@ mod tests {
                 ways: 1,
                 hit: 1,
                 each: 0,
+                in_order: 0,
                 holds,
             }
         };

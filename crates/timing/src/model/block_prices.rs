@@ -1,7 +1,8 @@
 //! What blocks of host code cost on a core that executes out of order. A block takes as long as the unit of the
 //! core that has the most to do. The blocks of a loop take as long as the longest chain from an iteration to the
-//! next one, if that is longer: by as much each of them costs more.
-use flick_abi::timed::{Block, FLOW_UNIT, Flow, HostClass, Loop};
+//! next one, if that is longer: by as much each of them costs more. When the chain of a loop's run begins anew, the
+//! core's window has the first iterations of a run while it still executes the run before.
+use flick_abi::timed::{Block, FLOW_UNIT, Flow, HostClass, Loop, LoopRun};
 
 use crate::platform;
 
@@ -26,41 +27,72 @@ fn apart(core: &platform::Flow, block: &Block, flow: &Flow) -> u64 {
     units.into_iter().fold(issue, u64::max) + of(HostClass::Atomic)
 }
 
-/// The prices of a unit's blocks, in femtoseconds.
-pub fn prices(core: &platform::Flow, blocks: &[Block], flows: &[Flow], loops: &[Loop]) -> Vec<u64> {
+/// What a unit's code costs.
+#[derive(Debug, PartialEq)]
+pub struct Prices {
+    /// Of each block, in femtoseconds.
+    pub blocks: Vec<u64>,
+    /// What runs of each loop save.
+    pub runs: Vec<LoopRun>,
+}
+
+/// A loop, in an iteration of its own blocks.
+#[derive(Clone, Copy, Default)]
+struct Iteration {
+    /// Femtoseconds if all blocks are executed side by side; and of the blocks alone that each iteration has.
+    apart: f64,
+    always: f64,
+    /// Operations.
+    issued: f64,
+}
+
+/// The prices of a unit's blocks and loops.
+pub fn prices(core: &platform::Flow, blocks: &[Block], flows: &[Flow], loops: &[Loop]) -> Prices {
     let mut prices: Vec<u64> = blocks
         .iter()
         .zip(flows)
         .map(|(block, flow)| apart(core, block, flow))
         .collect();
-    // The time of an iteration in its own blocks, side by side.
-    let mut iterations = vec![0.0; loops.len()];
+    let mut iterations = vec![Iteration::default(); loops.len()];
     let number = |flow: &Flow| (flow.of_loop as usize).wrapping_sub(1);
     for (price, flow) in prices.iter().zip(flows) {
-        if let Some(time) = iterations.get_mut(number(flow)) {
-            *time += *price as f64 * f64::from(flow.each) / f64::from(FLOW_UNIT);
+        if let Some(iteration) = iterations.get_mut(number(flow)) {
+            let each = f64::from(flow.each) / f64::from(FLOW_UNIT);
+            iteration.apart += *price as f64 * each;
+            iteration.issued += f64::from(flow.issued) * each;
+            if each >= 1.0 {
+                iteration.always += *price as f64;
+            }
         }
     }
-    let slower: Vec<f64> = loops
+    let chains: Vec<f64> = loops
         .iter()
-        .zip(iterations)
-        .map(|(of, time)| {
+        .map(|of| {
             let each = of.chain.iter().zip(core.chained);
             let chain: f64 = each.map(|(&n, cost)| f64::from(n) * cost as f64).sum();
-            let chain = chain / f64::from(FLOW_UNIT);
-            if time > 0.0 {
-                (chain / time).max(1.0)
-            } else {
-                1.0
-            }
+            chain / f64::from(FLOW_UNIT)
         })
         .collect();
+    let slower = |of: &Iteration, chain: f64| match of.apart > 0.0 {
+        true => (chain / of.apart).max(1.0),
+        false => 1.0,
+    };
     for (price, flow) in prices.iter_mut().zip(flows) {
-        if let Some(factor) = slower.get(number(flow)) {
-            *price = (*price as f64 * factor).round() as u64;
+        if let Some(of) = iterations.get(number(flow)) {
+            *price = (*price as f64 * slower(of, chains[number(flow)])).round() as u64;
         }
     }
-    prices
+    let runs = iterations.iter().zip(&chains).map(|(of, &chain)| LoopRun {
+        // What an iteration has executed at least: the time of a run never gets less than that side by side.
+        longer: (of.always * (slower(of, chain) - 1.0)) as i64,
+        window: (core.window as f64 / of.issued.max(1.0)).max(1.0) as i64,
+        chain: chain as i64,
+        unused: 0,
+    });
+    Prices {
+        blocks: prices,
+        runs: runs.collect(),
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +114,7 @@ mod tests {
             apart,
             chained,
             issue: 25,
+            window: 100,
         }
     }
 
@@ -108,7 +141,7 @@ mod tests {
             (HostClass::Fp, 3),
             (HostClass::Int, 1),
         ]);
-        let price = |block, issued| prices(&core(), &[block], &[flow(issued, 0, 0)], &[]);
+        let price = |block, issued| prices(&core(), &[block], &[flow(issued, 0, 0)], &[]).blocks;
         assert_eq!(price(loads, 10), [300]);
         assert_eq!(price(loads, 20), [500]);
         let numbers = block(&[(HostClass::Fp, 4), (HostClass::Vector, 8)]);
@@ -124,13 +157,23 @@ mod tests {
         let flows = [flow(4, 1, 4), flow(8, 1, 2), flow(4, 2, 4), flow(4, 0, 0)];
         let mut of = Loop::default();
         of.chain[HostClass::Fp as usize] = FLOW_UNIT;
-        let all = prices(&core(), &[one; 4], &flows, &[of, Loop::default()]);
+        let found = prices(&core(), &[one; 4], &flows, &[of, Loop::default()]);
+        let all = found.blocks;
         assert_eq!(all, [200, 400, 100, 100]);
         // It takes 400, and the iterations of the loop take that.
         assert_eq!(all[0] + all[1] / 2, 400);
+        // An iteration has 8 operations, and its header alone is there each time.
+        let run = |longer, window, chain| LoopRun {
+            longer,
+            window,
+            chain,
+            unused: 0,
+        };
+        assert_eq!(found.runs, [run(100, 12, 400), run(0, 25, 0)]);
         of.chain[HostClass::Fp as usize] = FLOW_UNIT / 4;
-        let all = prices(&core(), &[one; 4], &flows, &[of, Loop::default()]);
-        assert_eq!(all, [100, 200, 100, 100]);
+        let found = prices(&core(), &[one; 4], &flows, &[of, Loop::default()]);
+        assert_eq!(found.blocks, [100, 200, 100, 100]);
+        assert_eq!(found.runs, [run(0, 12, 100), run(0, 25, 0)]);
     }
 
     #[test]
@@ -141,6 +184,6 @@ mod tests {
             &[flow(1, 7, 4)],
             &[],
         );
-        assert_eq!(all, [50]);
+        assert_eq!(all.blocks, [50]);
     }
 }

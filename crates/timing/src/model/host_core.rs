@@ -33,6 +33,10 @@ pub struct HostCore {
     ahead: u64,
     /// Of a hit in the nearest cache.
     chain: u64,
+    /// The core waits for the load that was last, whatever it does meanwhile: other accesses to its line wait, too.
+    pub is_late: bool,
+    /// The longest wait that the window hides.
+    hidden: u64,
     /// Counts.
     pub levels: Levels,
 }
@@ -54,6 +58,8 @@ impl HostCore {
             busy: (line as f64 * core.memory[Region::Host as usize].byte).round() as u64,
             ahead: view.hit(1),
             chain: window.chain,
+            is_late: false,
+            hidden: window.ahead,
             levels: Levels::default(),
         })
     }
@@ -91,6 +97,7 @@ impl HostCore {
         progress: u64,
     ) -> u64 {
         let reach = self.reach(view, (place, bytes), chain.own);
+        self.is_late = !write && !reach.ahead && reach.latency > self.hidden;
         self.window.access(progress, chain, reach, write)
     }
 
@@ -115,16 +122,18 @@ impl HostCore {
                 reach.busy += self.busy;
             }
             if level > 0 {
-                reach.fill += view.each(level);
-            }
-            if level > 0 && self.streams.misses(at, shift, own) && latency > self.ahead {
-                latency = self.ahead;
-                reach.ahead = true;
-                self.levels.ahead += 1;
+                let is_ahead = self.streams.misses(at, shift, own);
+                reach.fill += view.each(level, is_ahead);
+                if is_ahead && latency > self.ahead {
+                    latency = self.ahead;
+                    reach.ahead = true;
+                    self.levels.ahead += 1;
+                }
             }
             reach.latency = reach.latency.max(latency);
             line += 1;
         }
+        reach.line = last;
         reach.latency += walk;
         if reach.latency > 0 {
             reach.latency += self.chain;

@@ -1,8 +1,9 @@
 //! Streams of lines that a host fetches ahead: of a load that has missed twice at the same distance, and of all
-//! accesses that have missed two neighbours in a page. A stream goes on, up or down, until the page ends.
+//! accesses that have missed two neighbours in a page. A stream goes on, up or down, and at the end of a page into the
+//! next one.
 use super::window::SLOTS;
 
-/// log2 of the bytes of a page, which no stream leaves.
+/// log2 of the bytes of a page.
 const PAGE: u32 = 12;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,6 +73,7 @@ impl Streams {
         let (page, line) = ((place >> PAGE) + 1, place >> shift);
         let mut oldest = 0;
         let mut age = u64::MAX;
+        let mut known_before = (false, false);
         for (number, stream) in self.all.iter_mut().enumerate() {
             if stream.page == page {
                 // A step over a line is one of the same stream: another access may have had it.
@@ -87,6 +89,12 @@ impl Streams {
                 };
                 return known;
             }
+            // A stream has come to the end of its page, or to the beginning.
+            let step = line.wrapping_sub(stream.line) as i64;
+            if stream.page != 0 && stream.page.abs_diff(page) == 1 && (-2..=2).contains(&step) {
+                let (up, down) = (step > 0 && stream.up, step < 0 && stream.down);
+                known_before = (known_before.0 | up, known_before.1 | down);
+            }
             if stream.used < age {
                 (oldest, age) = (number, stream.used);
             }
@@ -95,11 +103,12 @@ impl Streams {
             *stream = Stream {
                 page,
                 line,
+                up: known_before.0,
+                down: known_before.1,
                 used: self.clock,
-                ..Stream::default()
             };
         }
-        false
+        known_before.0 || known_before.1
     }
 }
 
@@ -117,10 +126,27 @@ mod tests {
         assert_eq!(lines(&[0, 1, 2, 3, 5]), [false, false, true, true, true]);
         // Down, in another page; and the first goes on.
         assert_eq!(lines(&[127, 126, 125, 6]), [false, false, true, true]);
-        // The next page begins anew, and takes the place of the oldest.
-        assert_eq!(lines(&[128, 129, 130]), [false, false, true]);
-        assert_eq!(lines(&[7, 124, 131]), [true, false, false]);
+        // Another page begins anew, and takes the place of the oldest.
+        assert_eq!(lines(&[256, 257, 258]), [false, false, true]);
+        assert_eq!(lines(&[7, 124, 259]), [true, false, false]);
         assert_eq!(lines(&[20, 40, 60]), [false; 3]);
+    }
+
+    #[test]
+    fn a_stream_goes_on_in_the_next_page() {
+        let mut streams = Streams::new(4);
+        let mut lines = |lines: &[u64]| -> Vec<bool> {
+            let each = lines.iter().map(|line| streams.misses(line << 6, 6, 0));
+            each.collect()
+        };
+        assert_eq!(
+            lines(&[61, 62, 63, 64, 65]),
+            [false, false, true, true, true]
+        );
+        // Down, and not where the direction is another one.
+        assert_eq!(lines(&[258, 257, 256, 255]), [false, false, true, true]);
+        assert_eq!(lines(&[256 + 1022, 256 + 1023]), [false, false]);
+        assert_eq!(lines(&[256 + 1024 + 2]), [false]);
     }
 
     #[test]

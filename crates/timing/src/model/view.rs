@@ -32,7 +32,8 @@ struct Level {
     lines: Sets,
     shift: u32,
     hit: u64,
-    each: u64,
+    /// By whether it is fetched ahead.
+    each: [u64; 2],
     holds: [bool; REGIONS.len()],
 }
 
@@ -42,7 +43,7 @@ impl Level {
             lines: Sets::new((cache.size / cache.line) as usize, cache.ways),
             shift: cache.line.trailing_zeros(),
             hit: cache.hit,
-            each: cache.each,
+            each: [cache.each, cache.in_order],
             holds: cache.holds,
         }
     }
@@ -78,8 +79,8 @@ impl Behind {
 pub struct View {
     tlb: Option<Sets>,
     tlb_miss: [u64; REGIONS.len()],
-    /// Lines of page tables that are in near caches, and the cost of a miss of the TLB where they are not.
-    tables: Option<(Sets, u64)>,
+    /// A walk reads an entry of a page table, which the caches of the host's own memory have, or not.
+    walks_read: bool,
     page: [u32; REGIONS.len()],
     levels: Box<[Level]>,
     /// By region.
@@ -95,10 +96,9 @@ pub struct View {
     code_miss: u64,
 }
 
-/// log2 of the pages whose entries of a page table are in a line of a cache.
-const TABLE_LINE: u32 = 3;
-/// An assumption.
-const TABLE_WAYS: usize = 16;
+/// Where the page tables are, beside all other memory; log2 of the bytes of an entry.
+const TABLES: u64 = 1 << 56;
+const TABLE_ENTRY: u32 = 3;
 
 /// log2 of the bytes that the kernel fills at a fault.
 const KERNEL_PAGE: u32 = 12;
@@ -122,15 +122,7 @@ impl View {
                 .as_ref()
                 .map(|tlb| Sets::new(tlb.entries, tlb.ways)),
             tlb_miss: core.tlb.as_ref().map_or([0; REGIONS.len()], |tlb| tlb.miss),
-            tables: core
-                .tlb
-                .as_ref()
-                .and_then(|tlb| tlb.far)
-                .map(|(pages, cost)| {
-                    let lines = (pages >> TABLE_LINE).max(TABLE_WAYS);
-                    let sets = lines.div_ceil(TABLE_WAYS).next_power_of_two();
-                    (Sets::new(sets * TABLE_WAYS, TABLE_WAYS), cost)
-                }),
+            walks_read: core.tlb.as_ref().is_some_and(|tlb| tlb.reads),
             page: core.page,
             cached: std::array::from_fn(|region| levels.iter().any(|level| level.holds[region])),
             levels,
@@ -170,9 +162,6 @@ impl View {
         };
         sets(&mut self.tlb, &other.tlb);
         sets(&mut self.code_tlb, &other.code_tlb);
-        if let (Some((to, _)), Some((from, _))) = (&mut self.tables, &other.tables) {
-            to.copy(from);
-        }
         let levels = self.levels.iter_mut().chain(&mut self.code);
         for (to, from) in levels.zip(other.levels.iter().chain(&other.code)) {
             to.lines.copy(&from.lines);
@@ -267,14 +256,12 @@ impl View {
         if self.tlb.as_mut().is_none_or(|tlb| tlb.touch(page)) {
             return 0;
         }
-        let near = self
-            .tables
-            .as_mut()
-            .is_none_or(|(lines, _)| lines.touch(page >> TABLE_LINE));
-        match &self.tables {
-            Some((_, far)) if !near => *far,
-            _ => self.tlb_miss[host],
+        let mut walk = self.tlb_miss[host];
+        if self.walks_read {
+            let entry = TABLES | (place >> self.page[host]) << TABLE_ENTRY;
+            walk += self.own_line(entry).1;
         }
+        walk
     }
 
     /// Looks up a line of the host's own memory: the number of the cache that has it, and its cost.
@@ -306,8 +293,9 @@ impl View {
     }
 
     /// For how long a line is under way from the cache of this number, before the next one; 0 for the memory.
-    pub(super) fn each(&self, number: usize) -> u64 {
-        self.levels.get(number).map_or(0, |level| level.each)
+    pub(super) fn each(&self, number: usize, is_ahead: bool) -> u64 {
+        let level = self.levels.get(number);
+        level.map_or(0, |level| level.each[usize::from(is_ahead)])
     }
 
     /// The cost of a hit in the cache of this number; 0 if there is none.

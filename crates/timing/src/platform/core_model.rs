@@ -104,6 +104,8 @@ pub struct Cache {
     pub hit: u64,
     /// Of the host's own memory: a line is under way from this cache for so long, before the next one.
     pub each: u64,
+    /// The same of lines that are fetched ahead.
+    pub in_order: u64,
     /// By [`Region`].
     pub holds: [bool; REGIONS.len()],
 }
@@ -117,9 +119,8 @@ pub struct Tlb {
     pub ways: usize,
     /// The cost of a miss, by [`Region`] of the page.
     pub miss: [u64; REGIONS.len()],
-    /// Of a host's own memory: how many pages have their tables in near caches, and the cost of a miss
-    /// where they are not.
-    pub far: Option<(usize, u64)>,
+    /// Of a host's own memory: a miss also reads an entry of a page table, by the host's caches.
+    pub reads: bool,
 }
 
 /// A memory as a kind of core sees it. An access takes `load` or `store`, and the time of its bytes
@@ -138,6 +139,8 @@ pub struct Memory {
 /// (`model/window.rs`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
+    /// Instructions that are under way at a time.
+    pub instructions: u64,
     /// Femtoseconds that the core goes on behind a load that has not come back: as long as it takes to
     /// fill the window.
     pub ahead: u64,
@@ -321,9 +324,13 @@ impl Reader {
     fn cache(&self, mut table: Table<'_>, own: Option<Region>) -> Result<Cache, Error> {
         let (size, line, ways) = geometry(&mut table)?;
         let hit = self.cycles(table.number_or("hit", (0.0, 1e4), 0.0)?);
-        let each = match own {
-            Some(Region::Host) => self.cycles(table.number_or("each", (0.0, 1e4), 0.0)?),
-            _ => 0,
+        let [each, in_order] = match own {
+            Some(Region::Host) => {
+                let each = table.number_or("each", (0.0, 1e4), 0.0)?;
+                let in_order = table.number_or("in-order", (0.0, 1e4), each)?;
+                [each, in_order].map(|n| self.cycles(n))
+            }
+            _ => [0; 2],
         };
         let mut holds = [false; REGIONS.len()];
         if own.is_some() {
@@ -338,6 +345,7 @@ impl Reader {
             ways,
             hit,
             each,
+            in_order,
             holds,
         })
     }
@@ -380,6 +388,7 @@ impl Reader {
         };
         let nearest = caches.first_mut();
         Ok(Window {
+            instructions,
             ahead: self.cycles(instructions as f64 / width),
             misses,
             streams,
@@ -397,24 +406,20 @@ impl Reader {
     ) -> Result<Tlb, Error> {
         let (entries, ways) = tlb_geometry(&mut table)?;
         let fixed = table.quantity_or("walk", &TIME, 0.0)? as u64;
-        let tables = table.choice_or("tables", &["none", "host", "nxp"], 0)?;
-        let far = match own == Region::Host && table.has("far-pages") {
-            true => Some((
-                table.count("far-pages", (8, 1 << 24))? as usize,
-                table.quantity("far-walk", &TIME)? as u64,
-            )),
-            false => None,
-        };
+        let choices = ["none", "host", "nxp", "cached"];
+        let all = if own == Region::Host { 4 } else { 3 };
+        let tables = table.choice_or("tables", &choices[..all], 0)?;
         table.end()?;
+        const CACHED: usize = 3;
         let access = match tables {
-            0 => 0,
+            0 | CACHED => 0,
             region => memory[region - 1].load,
         };
         Ok(Tlb {
             entries,
             ways,
             miss: self.page.map(|shift| fixed + levels(shift) * access),
-            far,
+            reads: tables == CACHED,
         })
     }
 

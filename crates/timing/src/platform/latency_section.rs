@@ -11,6 +11,8 @@ pub struct Flow {
     pub chained: [u64; HOST_CLASSES.len()],
     /// Between two operations of any kind: as many begin in a cycle as the window is wide.
     pub issue: u64,
+    /// Instructions that are under way at a time.
+    pub window: u64,
 }
 
 /// Classes with a key in `[host.latency]`. A load's latency is the hit of the nearest cache.
@@ -46,6 +48,7 @@ pub fn read(
         apart: std::array::from_fn(|class| apart[class]),
         chained,
         issue: window.issue,
+        window: window.instructions,
     }))
 }
 

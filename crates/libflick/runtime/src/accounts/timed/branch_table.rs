@@ -1,10 +1,12 @@
 //! The predictor of a thread's branches in host code (`flick_abi::timed::BRANCHES`). Instrumented code asks and
-//! teaches it itself.
+//! teaches it itself, as long as a branch goes the way that it has long gone. Else it calls the functions of
+//! `long_histories.rs`.
 use std::ptr;
 use std::sync::atomic::AtomicPtr;
 
 use flick_abi::timed::{BRANCH_COUNT, BranchTable, Price};
 
+use super::long_histories::{self, LongTables};
 use crate::os::thread_pointer;
 
 /// As of the clock, nothing in Rust uses this name: see [`begin`].
@@ -13,37 +15,25 @@ use crate::os::thread_pointer;
 #[unsafe(link_section = ".tbss.flick_timed")]
 pub static __flick_timed_branches: AtomicPtr<BranchTable> = AtomicPtr::new(ptr::null_mut());
 
-/// The number of a counter that has seen nothing: not taken, and not sure of it.
-const WEAK: u8 = 4;
+/// A counter that has seen nothing: not taken, and not sure of it.
+const WEAK: u8 = 7;
 
 /// A predictor that has seen no branch, and femtoseconds of a wrong prediction.
-fn table(cost: u64) -> BranchTable {
+pub fn table(cost: u64) -> Box<LongTables> {
     let wrong = Price {
         host: i64::try_from(cost).unwrap_or(i64::MAX),
         nxp: 0,
     };
-    let mut table = BranchTable {
-        costs: [Price::default(); 8],
-        next: [0; 16],
+    let table = BranchTable {
+        costs: [Price::default(), wrong],
         history: 0,
-        unused: [0; 5],
+        far: long_histories::branch,
+        far_target: long_histories::target,
+        rest: long_histories::REST,
         counters: [WEAK; BRANCH_COUNT],
         targets: [0; BRANCH_COUNT],
     };
-    for state in 0..4 {
-        for taken in [false, true] {
-            let case = 2 * state + usize::from(taken);
-            if (state >= 2) != taken {
-                table.costs[case] = wrong;
-            }
-            let next = match taken {
-                true => (state + 1).min(3),
-                false => state.saturating_sub(1),
-            };
-            table.next[2 * case] = 4 * next as u8;
-        }
-    }
-    table
+    Box::new(LongTables::new(table))
 }
 
 /// The calling thread's branches cost so much from now on where they are predicted wrongly.
@@ -51,38 +41,9 @@ pub fn begin(cost: u64) {
     if cost == 0 {
         return;
     }
-    let own = thread_pointer::of_thread!("__flick_timed_branches") as *mut *mut BranchTable;
+    let own = thread_pointer::of_thread!("__flick_timed_branches") as *mut *mut LongTables;
     // It lives as long as the thread's account: until the process ends.
-    let table = Box::into_raw(Box::new(table(cost)));
-    // SAFETY: this thread's variable.
+    let table = Box::into_raw(table(cost));
+    // SAFETY: this thread's variable. The table that the code knows is the first part.
     unsafe { own.write(table) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What the code of a branch does.
-    fn go(table: &mut BranchTable, place: usize, taken: bool) -> i64 {
-        let case = table.counters[place] + 2 * u8::from(taken);
-        table.counters[place] = table.next[usize::from(case)];
-        table.costs[usize::from(case) / 2].host
-    }
-
-    #[test]
-    fn branches_that_go_one_way_are_learned() {
-        let mut table = table(7);
-        let mut costs = |all: &[bool]| -> Vec<i64> {
-            let each = all.iter().map(|&taken| go(&mut table, 5, taken));
-            each.collect()
-        };
-        assert_eq!(costs(&[false; 3]), [0, 0, 0]);
-        assert_eq!(costs(&[true; 4]), [7, 7, 0, 0]);
-        // One exception is no reason to change.
-        assert_eq!(
-            costs(&[false, true, true, false, false, false]),
-            [7, 0, 0, 7, 7, 0]
-        );
-        assert_eq!((table.costs[0].host, table.costs[1].host), (0, 7));
-    }
 }

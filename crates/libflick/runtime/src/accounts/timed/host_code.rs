@@ -72,7 +72,8 @@ fn price_code(code: &NxpBlock, costs: &[u64; NXP_COUNTS]) -> i64 {
     i64::try_from(sum / u128::from(NXP_UNIT)).unwrap_or(i64::MAX)
 }
 
-/// What blocks cost on a host whose platform has latencies; nothing for others, and for earlier units.
+/// What blocks cost on a host whose platform has latencies; nothing for others, and for earlier units. What
+/// runs of its loops save is written to the unit.
 ///
 /// # Safety
 /// As [`add_unit`].
@@ -92,7 +93,11 @@ unsafe fn flow_prices(unit: *const TimedUnit, host: &Core) -> Vec<u64> {
         };
         let blocks = slice::from_raw_parts((*unit).classes, (*unit).blocks as usize);
         let flows = slice::from_raw_parts((*unit).flows, (*unit).blocks as usize);
-        block_prices::prices(flow, blocks, flows, loops)
+        let found = block_prices::prices(flow, blocks, flows, loops);
+        for (n, run) in found.runs.into_iter().enumerate() {
+            (*unit).runs.add(n).write(run);
+        }
+        found.blocks
     }
 }
 

@@ -13,6 +13,7 @@ mod ended;
 mod hart_lanes;
 pub mod host_code;
 mod library;
+mod long_histories;
 mod normal;
 mod nxp_layout;
 pub mod nxp_map;

@@ -114,7 +114,11 @@ pub fn charge(
     let waits = state
         .worlds
         .own_access((place, bytes, write), chain, &progress);
-    keep(state, address, bytes);
+    match waits.is_late {
+        // The next access to the line is to be seen, too.
+        true => forget(state, address, bytes),
+        false => keep(state, address, bytes),
+    }
     state.sums.own_memory += u128::from(waits.migrating);
     state.sums.staying_own += u128::from(waits.staying);
     let spare = waits.staying as i64 - waits.before as i64;
