@@ -471,7 +471,7 @@ private:
     LoadInst *First = B.CreateLoad(B.getInt8Ty(), MapLoad, "flick.profiled");
     First->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(U.Context, {}));
     Profiled = B.CreateICmpNE(First, B.getInt8(0));
-    Lines = B.CreateThreadLocalAddress(U.Lines);
+    Lines = B.CreateLoad(U.Pointer, B.CreateThreadLocalAddress(U.Lines), "flick.lines");
   }
 
   /// The frames of main and all that it calls are where they are, whatever the size of the

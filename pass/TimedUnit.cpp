@@ -18,11 +18,8 @@ TimedUnit::TimedUnit(Module &M) : M(M), Context(M.getContext()) {
   Clock->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
   // The map, and what masks its index.
   Map = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_MAP, StructType::get(Pointer, Long)));
-  // An older libflick has none, and no platform that would need it.
-  Lines = cast<GlobalVariable>(
-      M.getOrInsertGlobal(FLICK_TIMED_LINES, ArrayType::get(Long, FLICK_TIMED_LINE_COUNT)));
+  Lines = cast<GlobalVariable>(M.getOrInsertGlobal(FLICK_TIMED_LINES, Pointer));
   Lines->setThreadLocalMode(GlobalValue::InitialExecTLSModel);
-  Lines->setLinkage(GlobalValue::ExternalWeakLinkage);
   // Their lengths are known when all functions are done.
   Costs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.costs");
   Runs = new GlobalVariable(M, Pair, false, GlobalValue::PrivateLinkage, nullptr, "flick.runs");

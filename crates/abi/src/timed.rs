@@ -238,12 +238,14 @@ pub const LATEST: u32 = 63;
 pub const ACCESS_LOCAL: u64 = 1 << 62;
 /// A bit: there are places, and a third argument.
 pub const ACCESS_CHAINED: u64 = 1 << 63;
-/// Thread-local, [`LINE_COUNT`] u64 (initial-exec): addresses of lines of 64 bytes. Where the element
-/// of an address (its bits 6 to 9) is the address of its line, the access costs nothing beyond its
-/// class.
-pub const LINES: &str = "__flick_timed_lines";
+/// Thread-local pointer to [`LINE_COUNT`] u64 (initial-exec): addresses of lines of 64 bytes. Where the
+/// element of an address (its bits 6 to 15) is the address of its line, the access costs nothing beyond
+/// its class.
+pub const LINES: &str = "__flick_timed_line_table";
 /// The length of [`LINES`].
-pub const LINE_COUNT: usize = 16;
+pub const LINE_COUNT: usize = 1 << 10;
+/// Host code of format 1.9 had 16 elements itself, thread-local, under this name.
+pub const OWN_LINES: &str = "__flick_timed_lines";
 /// Thread-local pointer to a [`BranchTable`] (initial-exec), by which host code predicts its own
 /// branches; null where a wrong prediction costs nothing.
 pub const BRANCHES: &str = "__flick_timed_branches";

@@ -310,6 +310,15 @@ fn behind(text: &mut String, measured: &Measured) -> std::fmt::Result {
                 short(tlb.hit),
                 short(tlb.walk)
             )?;
+            if let Some(walks) = measured.walks {
+                let walks = walks.times(1.0 / measured.cycle.median);
+                writeln!(
+                    text,
+                    "each = {} # measured: walks of which none waits for another one take {} cycles",
+                    short(walks.median),
+                    between(&walks)
+                )?;
+            }
         }
         None => writeln!(
             text,
@@ -429,6 +438,7 @@ mod tests {
             lines: vec![[of(0.5), of(0.375)]],
             large_pages: true,
             pages: curve(pages, page),
+            walks: Some(of(1.5)),
             apart: curve(
                 (1..40).map(|n| n * 16),
                 |n| if n < 224 { 80.0 } else { 160.0 },
@@ -482,6 +492,7 @@ mod tests {
             "ways = 8\nhit = 9 # measured: a chained load takes 3.5 ns, 1.25",
             "entries = 1536 # measured",
             "ways = 12 # an assumption\nwalk = \"10 ns\" # measured",
+            "each = 6 # measured: walks of which none waits",
             "instructions = 224 # measured",
             "width = 4 # measured",
             "misses = 10 # measured",

@@ -6,7 +6,9 @@ use crate::instruction_streams::{
     ADDITIONS, CHAINED_LOADS, CLASSES, Given, NOTHING, PRODUCTS, Stream, Words,
 };
 use crate::library_calls::{self, LibraryCall};
-use crate::memory_accesses::{ANYWHERE, APART, CHASED, anywhere, chase, chase_all, read};
+use crate::memory_accesses::{
+    ANYWHERE, APART, CHASED, anywhere, anywhere_in_pages, chase, chase_all, line_of_page, read,
+};
 use crate::pages::{LINE, PAGE, Pages};
 use crate::statistics::Spread;
 use crate::{branches, latency_levels, page_faults};
@@ -79,6 +81,8 @@ pub struct Measured {
     pub large_pages: bool,
     /// A chained load, by the number of pages with one line each; in small pages.
     pub pages: Curve,
+    /// A walk of page tables, where none waits for another one.
+    pub walks: Option<Spread>,
     /// By cache, beginning with the second: a line that is loaded from it, where no load waits for another one.
     pub lines: Vec<[Spread; 2]>,
     /// A round of two misses, by the instructions from one to the next.
@@ -293,18 +297,31 @@ impl Machine<'_> {
         .collect()
     }
 
-    fn pages(&mut self, size: usize) -> io::Result<Curve> {
+    /// The times by pages, and that of walks that do not wait for each other. `sizes` has the times of as many lines
+    /// side by side.
+    fn pages(&mut self, size: usize, sizes: &Curve) -> io::Result<(Curve, Option<Spread>)> {
         let mut pages = Pages::new(size, false)?;
         let mut curve = Vec::new();
         for count in ladder(8, size / PAGE, self.effort.steps, 1) {
             let order = self.numbers.shuffled(count);
-            // The lines of a page that are used differ, or they would all be in one set of a cache.
-            let offset = |page: u32| page as usize * PAGE + (page as usize * 37 % 64) * LINE;
+            let offset = |page: u32| page as usize * PAGE + line_of_page(page as usize) * LINE;
             let first = offset(order[0]);
             pages.link(order.into_iter().map(offset));
             curve.push((count, self.chased(&pages, first)));
         }
-        Ok(curve)
+        let cycle = Spread::of(&self.cycles).median;
+        let walks = latency_levels::tlb(&curve, sizes, cycle).map(|tlb| {
+            // An eighth of them is in the TLB, and their tables are in near caches.
+            const MORE: usize = 8;
+            let part = &pages.bytes()[..(tlb.entries.1 * MORE * PAGE).min(size)];
+            let mut at = std::array::from_fn(|n| n as u32 * 0x1234_5677);
+            let times = repeated(self.effort, |rounds| {
+                anywhere_in_pages(part, PAGE, &mut at, rounds);
+            });
+            let missed = (MORE - 1) as f64 / MORE as f64;
+            Spread::of(&times).times(1.0 / missed / ANYWHERE as f64)
+        });
+        Ok((curve, walks))
     }
 
     /// Places in a random chain through all of the memory, far from one another in it.
@@ -430,7 +447,7 @@ pub fn measure(effort: &Effort, say: &mut dyn FnMut(&str)) -> io::Result<Measure
     let large_pages = pages.is_large;
     drop(pages);
     machine.part("pages");
-    let pages = machine.pages(effort.most_memory.min(512 << 20))?;
+    let (pages, walks) = machine.pages(effort.most_memory.min(512 << 20), &sizes)?;
     machine.part("branches");
     let numbers = &mut machine.numbers;
     let wrong = branches::wrong_prediction(effort, |end| numbers.below(end));
@@ -452,6 +469,7 @@ pub fn measure(effort: &Effort, say: &mut dyn FnMut(&str)) -> io::Result<Measure
         lines,
         large_pages,
         pages,
+        walks,
         apart,
         chains,
         streams,

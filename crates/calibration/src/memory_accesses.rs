@@ -109,6 +109,31 @@ pub fn anywhere(bytes: &[u8], at: &mut [u32; ANYWHERE as usize], rounds: u64) {
     }
 }
 
+/// The same of pages of so many bytes, with a line of each: not the same one, or they would all be in one set of a
+/// cache.
+pub fn anywhere_in_pages(
+    bytes: &[u8],
+    page: usize,
+    at: &mut [u32; ANYWHERE as usize],
+    rounds: u64,
+) {
+    let pages = (bytes.len() / page) as u64;
+    for _ in 0..rounds {
+        for one in &mut *at {
+            *one = one.wrapping_mul(5).wrapping_add(0x3c6e_f35f);
+            let number = ((u64::from(*one) * pages) >> 32) as usize;
+            let place = number * page + line_of_page(number) * LINE % page;
+            // SAFETY: the page is one of the memory, and the line is in the page. It is volatile, as above.
+            unsafe { bytes.as_ptr().add(place).read_volatile() };
+        }
+    }
+}
+
+/// The line of a page that is used.
+pub fn line_of_page(number: usize) -> usize {
+    number * 37 % 64
+}
+
 /// A random miss, `COUNT` instructions, another one that does not depend on it, and as many again; so often.
 /// Where all these instructions have room in the window of the processor, the misses overlap.
 ///

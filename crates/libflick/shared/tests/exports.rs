@@ -46,6 +46,7 @@ fn exports() {
         timed::LINES,
         timed::MAP,
         timed::MEMORY,
+        timed::OWN_LINES,
         timed::THREAD_CREATE,
         timed::THREAD_JOIN,
         timed::UNIT,

@@ -104,8 +104,11 @@ impl HostCore {
     #[inline]
     fn reach(&mut self, view: &mut View, (place, bytes): (u64, u64), own: u8) -> Reach {
         let walk = view.own_page(place);
-        self.levels.walks += u64::from(walk > 0);
         let mut reach = Reach::default();
+        if walk > 0 {
+            self.levels.walks += 1;
+            reach.walk = view.own_walks_each();
+        }
         let shift = self.shape.0;
         let last = place.wrapping_add(bytes.max(1) - 1) >> shift;
         let mut line = place >> shift;

@@ -1,5 +1,5 @@
-//! A set-associative table with least-recently-used replacement, for a cache's lines or a TLB's
-//! pages.
+//! A set-associative table, for a cache's lines or a TLB's pages. The least recently used entry is replaced, or the
+//! oldest one.
 
 /// Entries are numbers of lines or pages. Any set index is in range by construction.
 #[derive(Clone, Debug)]
@@ -43,6 +43,23 @@ impl Sets {
         self.touch_others(start, wanted)
     }
 
+    /// Uses `number`, where the entry that came first goes. `None`: it was in the table. Else the number that has gone,
+    /// if any has.
+    #[inline]
+    pub fn enter(&mut self, number: u64) -> Option<Option<u64>> {
+        let start = (number & self.mask) as usize * self.ways;
+        let set = &mut self.entries[start..start + self.ways];
+        let wanted = number + 1;
+        if set.contains(&wanted) {
+            return None;
+        }
+        let last = set.len() - 1;
+        let gone = set[last].checked_sub(1);
+        set.copy_within(0..last, 1);
+        set[0] = wanted;
+        Some(gone)
+    }
+
     fn touch_others(&mut self, start: usize, wanted: u64) -> bool {
         let set = &mut self.entries[start..start + self.ways];
         let found = set.iter().position(|&entry| entry == wanted);
@@ -66,6 +83,16 @@ mod tests {
         assert!(sets.touch(0));
         assert!(!sets.touch(4));
         assert!(sets.touch(0) && !sets.touch(2) && !sets.touch(4));
+    }
+
+    #[test]
+    fn the_first_to_come_goes() {
+        let mut sets = Sets::new(4, 2);
+        assert_eq!((sets.enter(0), sets.enter(2)), (Some(None), Some(None)));
+        // That it is used does not keep it.
+        assert_eq!((sets.enter(0), sets.enter(4)), (None, Some(Some(0))));
+        assert_eq!((sets.enter(2), sets.enter(0)), (None, Some(Some(2))));
+        assert_eq!(sets.enter(1), Some(None));
     }
 
     #[test]

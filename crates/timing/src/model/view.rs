@@ -35,11 +35,64 @@ struct Level {
     /// By whether it is fetched ahead.
     each: [u64; 2],
     holds: [bool; REGIONS.len()],
+    /// Its oldest line goes, and who uses the model is told which one that was.
+    is_told: bool,
+}
+
+/// Lines of the host's own memory that have left its nearest cache.
+#[derive(Clone, Debug)]
+pub struct Gone {
+    lines: Vec<u64>,
+    /// There were more than the list has room for.
+    is_full: bool,
+}
+
+impl Gone {
+    /// More than an access, and the page that the kernel fills before it, can displace.
+    const MOST: usize = 256;
+
+    fn new() -> Self {
+        Self {
+            lines: Vec::with_capacity(Self::MOST),
+            is_full: false,
+        }
+    }
+
+    fn add(&mut self, number: u64) {
+        match self.lines.len() < Self::MOST {
+            true => self.lines.push(number),
+            false => self.is_full = true,
+        }
+    }
+
+    /// Calls a function for each of them, and forgets them. False: there were more.
+    pub fn take(&mut self, each: impl FnMut(u64)) -> bool {
+        self.lines.drain(..).for_each(each);
+        !std::mem::take(&mut self.is_full)
+    }
 }
 
 impl Level {
+    /// Uses a line: whether it was there.
+    #[inline]
+    fn touch(&mut self, line: u64, region: usize, gone: &mut Gone) -> bool {
+        let number = apart(line, region);
+        if !self.is_told {
+            return self.lines.touch(number);
+        }
+        let Some(left) = self.lines.enter(number) else {
+            return true;
+        };
+        let of_host = left.filter(|left| left >> REGION_SHIFT == Region::Host as u64);
+        if let Some(left) = of_host {
+            gone.add(left & ((1 << REGION_SHIFT) - 1));
+        }
+        false
+    }
+
     fn new(cache: &Cache) -> Self {
         Self {
+            is_told: false,
             lines: Sets::new((cache.size / cache.line) as usize, cache.ways),
             shift: cache.line.trailing_zeros(),
             hit: cache.hit,
@@ -81,8 +134,11 @@ pub struct View {
     tlb_miss: [u64; REGIONS.len()],
     /// A walk reads an entry of a page table, which the caches of the host's own memory have, or not.
     walks_read: bool,
+    /// From one walk to the next.
+    walks_each: u64,
     page: [u32; REGIONS.len()],
     levels: Box<[Level]>,
+    pub(crate) gone: Gone,
     /// By region.
     behind: [Behind; REGIONS.len()],
     /// The memories of tiles by number, and the region whose caches hold them.
@@ -103,16 +159,22 @@ const TABLE_ENTRY: u32 = 3;
 /// log2 of the bytes that the kernel fills at a fault.
 const KERNEL_PAGE: u32 = 12;
 
+/// Where the region is in a number.
+const REGION_SHIFT: u32 = 60;
+
 /// Regions share neither pages nor lines, and the low bits choose the set.
 #[inline]
 fn apart(number: u64, region: usize) -> u64 {
-    number | (region as u64) << 60
+    number | (region as u64) << REGION_SHIFT
 }
 
 impl View {
     /// Empty caches and an empty TLB.
     pub fn new(core: &Core) -> Self {
-        let levels: Box<[Level]> = core.caches.iter().map(Level::new).collect();
+        let mut levels: Box<[Level]> = core.caches.iter().map(Level::new).collect();
+        if let Some(nearest) = levels.first_mut() {
+            nearest.is_told = core.window.is_some();
+        }
         let host = core.memory[Region::Host as usize];
         let code = core.icache.as_ref().map(Level::new);
         let line = code.as_ref().map_or(0, |level| 1_u64 << level.shift);
@@ -123,7 +185,9 @@ impl View {
                 .map(|tlb| Sets::new(tlb.entries, tlb.ways)),
             tlb_miss: core.tlb.as_ref().map_or([0; REGIONS.len()], |tlb| tlb.miss),
             walks_read: core.tlb.as_ref().is_some_and(|tlb| tlb.reads),
+            walks_each: core.tlb.as_ref().map_or(0, |tlb| tlb.each),
             page: core.page,
+            gone: Gone::new(),
             cached: std::array::from_fn(|region| levels.iter().any(|level| level.holds[region])),
             levels,
             behind: core.memory.map(|memory| Behind::new(&memory, core.overlap)),
@@ -222,10 +286,7 @@ impl View {
             if !level.holds[holds] {
                 continue;
             }
-            if level
-                .lines
-                .touch(apart(place >> level.shift, region as usize))
-            {
+            if level.touch(place >> level.shift, region as usize, &mut self.gone) {
                 return level.hit;
             }
             line = 1_u64 << level.shift;
@@ -243,7 +304,7 @@ impl View {
                 (page + (1 << KERNEL_PAGE) - 1) >> level.shift,
             );
             for line in first..=last {
-                level.lines.touch(apart(line, host));
+                level.touch(line, host, &mut self.gone);
             }
         }
     }
@@ -264,13 +325,18 @@ impl View {
         walk
     }
 
+    /// For how long a walk keeps the core from the next one.
+    pub(super) fn own_walks_each(&self) -> u64 {
+        self.walks_each
+    }
+
     /// Looks up a line of the host's own memory: the number of the cache that has it, and its cost.
     /// Where none has it, the number of caches, and the memory's load.
     #[inline]
     pub(super) fn own_line(&mut self, place: u64) -> (usize, u64) {
         let host = Region::Host as usize;
         for (number, level) in self.levels.iter_mut().enumerate() {
-            if level.holds[host] && level.lines.touch(apart(place >> level.shift, host)) {
+            if level.holds[host] && level.touch(place >> level.shift, host, &mut self.gone) {
                 return (number, level.hit);
             }
         }

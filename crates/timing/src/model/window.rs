@@ -36,6 +36,8 @@ pub struct Reach {
     pub busy: u64,
     /// The same of the way from a farther cache to the nearest one.
     pub fill: u64,
+    /// The same of what walks page tables.
+    pub walk: u64,
     /// It was fetched ahead: the core needs no buffer for it.
     pub ahead: bool,
     /// The number of its line.
@@ -67,6 +69,8 @@ pub struct Window {
     free: u64,
     /// The same of the way from a farther cache to the nearest one.
     fills: u64,
+    /// The same of what walks page tables.
+    walks: u64,
     /// When the load of each place comes back.
     ready: [u64; SLOTS],
     /// How many accesses there had been at that load.
@@ -91,6 +95,7 @@ impl Window {
             buffer: 0,
             free: 0,
             fills: 0,
+            walks: 0,
             ready: [0; SLOTS],
             stamps: [0; SLOTS],
             accesses: 0,
@@ -105,7 +110,7 @@ impl Window {
         (self.first, self.next) = (other.first, other.next);
         (self.buffers, self.buffer) = (other.buffers, other.buffer);
         (self.stamps, self.accesses) = (other.stamps, other.accesses);
-        (self.free, self.fills) = (other.free, other.fills);
+        (self.free, self.fills, self.walks) = (other.free, other.fills, other.walks);
         (self.ready, self.waited) = (other.ready, other.waited);
         self.flying.copy_from_slice(&*other.flying);
     }
@@ -177,6 +182,10 @@ impl Window {
                 start = start.max(self.free);
                 self.free = self.free.max(now) + reach.busy;
             }
+            if reach.walk > 0 {
+                start = start.max(self.walks);
+                self.walks = self.walks.max(now) + reach.walk;
+            }
             if reach.fill > 0 {
                 start = start.max(self.fills);
                 self.fills = self.fills.max(now) + reach.fill;
@@ -237,6 +246,7 @@ mod tests {
         latency: 100 * NS,
         busy: 0,
         fill: 0,
+        walk: 0,
         ahead: false,
         line: 0,
     };
@@ -279,6 +289,7 @@ mod tests {
             latency: 10 * NS,
             busy: 7 * NS,
             fill: 0,
+            walk: 0,
             ahead: true,
             line: 0,
         };
@@ -298,6 +309,12 @@ mod tests {
         };
         let each = time(&mut window(), near, Chain::default(), false);
         assert!((1_900_000..=2_100_000).contains(&each), "{each}");
+        let walks = Reach {
+            walk: 3 * NS,
+            ..near
+        };
+        let each = time(&mut window(), walks, Chain::default(), false);
+        assert!((2_900_000..=3_100_000).contains(&each), "{each}");
     }
 
     #[test]

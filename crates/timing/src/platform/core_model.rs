@@ -121,6 +121,8 @@ pub struct Tlb {
     pub miss: [u64; REGIONS.len()],
     /// Of a host's own memory: a miss also reads an entry of a page table, by the host's caches.
     pub reads: bool,
+    /// Of a host's own memory: from one walk to the next, where none waits for another one. Femtoseconds.
+    pub each: u64,
 }
 
 /// A memory as a kind of core sees it. An access takes `load` or `store`, and the time of its bytes
@@ -409,6 +411,10 @@ impl Reader {
         let choices = ["none", "host", "nxp", "cached"];
         let all = if own == Region::Host { 4 } else { 3 };
         let tables = table.choice_or("tables", &choices[..all], 0)?;
+        let each = match own {
+            Region::Host => self.cycles(table.number_or("each", (0.0, 1e4), 0.0)?),
+            _ => 0,
+        };
         table.end()?;
         const CACHED: usize = 3;
         let access = match tables {
@@ -420,6 +426,7 @@ impl Reader {
             ways,
             miss: self.page.map(|shift| fixed + levels(shift) * access),
             reads: tables == CACHED,
+            each,
         })
     }
 

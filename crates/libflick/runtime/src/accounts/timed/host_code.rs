@@ -38,6 +38,8 @@ pub unsafe fn add_unit(unit: *const TimedUnit) {
     units.push(Unit(unit));
     // SAFETY: by contract.
     unsafe { price(unit) };
+    drop(units);
+    drop(state::current());
 }
 
 /// Prices the units that were there before the platform.
@@ -47,6 +49,9 @@ pub fn price_units() {
         // SAFETY: a registered unit.
         unsafe { price(unit.0) };
     }
+    drop(units);
+    // The first function looks for its tables when it begins.
+    drop(state::current());
 }
 
 /// Whether any unit has registered itself.
@@ -302,7 +307,6 @@ fn charge(
         };
         if own {
             state.worlds.part();
-            own_memory::forget(state, address, bytes);
         }
         let Cost { memory, tlb } = state.worlds.host.access(access);
         charged.time = memory + tlb;
@@ -328,6 +332,7 @@ fn charge(
             }
         }
     }
+    own_memory::drop_gone(state);
     state.worlds.busy = false;
     charged
 }

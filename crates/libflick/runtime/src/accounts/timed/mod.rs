@@ -14,6 +14,7 @@ mod hart_lanes;
 pub mod host_code;
 mod library;
 mod long_histories;
+mod near_lines;
 mod normal;
 mod nxp_layout;
 pub mod nxp_map;

@@ -1,49 +1,26 @@
 //! The host's own memory, where the platform describes it: accesses of host code to all memory that is not
 //! NxP-local (`docs/timing.md`, "The host's own memory").
 //!
-//! Instrumented code looks up each access in a table of the thread's ([`LINES`]) and calls only if the line is
-//! not there. The table has a line only while it is the most recently used one of its set in the nearest cache,
-//! in all worlds. Another access to it would change nothing there.
+//! Instrumented code looks up each access in a table of the thread's (`near_lines.rs`) and calls only if the line is
+//! not there.
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
 
-use flick_abi::timed::{EITHER_SHIFT, FROM_SHIFT, LINE_COUNT, OWN_SHIFT};
+use flick_abi::timed::{EITHER_SHIFT, FROM_SHIFT, OWN_SHIFT};
 use flick_events::timed::Timed;
 use flick_timing::model::{Chain, TouchedPages};
 use flick_timing::{Layout, Progress};
 
-use crate::os::thread_pointer;
-
-use super::seen_lines::LINE;
+use super::near_lines::LINE;
 use super::setting;
 use super::state::State;
 use super::sums::Charged;
-
-/// `flick_abi::timed::LINES`. As of the clock, nothing in Rust uses this name: see [`lines`].
-#[used]
-#[unsafe(no_mangle)]
-#[unsafe(link_section = ".tbss.flick_timed")]
-pub static __flick_timed_lines: Lines = Lines([const { AtomicU64::new(0) }; LINE_COUNT]);
-
-/// Addresses of lines; 0: none.
-#[repr(C, align(64))]
-pub struct Lines([AtomicU64; LINE_COUNT]);
-
-/// The calling thread's table. In a profile the code's own is empty, because a profile wants to see each access;
-/// then this is the one that the code would have.
-#[inline]
-fn lines(state: &mut State) -> *mut u64 {
-    match setting::is_profiled() {
-        true => state.seen.lines.as_mut_ptr(),
-        false => thread_pointer::of_thread!("__flick_timed_lines") as *mut u64,
-    }
-}
 
 /// Whether the code would not have called for this access, if it were not profiled: the models have not seen it
 /// either.
 pub fn is_seen(state: &mut State, address: u64, bytes: u64, spent: i64) -> bool {
     let at = state.host() as i128 + i128::from(spent);
-    state.worlds.own_shape().0 == LINE && state.seen.has(at, address, bytes)
+    let table = &state.lines;
+    state.worlds.own_shape().0 == LINE && state.seen.has(table, at, address, bytes)
 }
 
 /// What an access says of where its address comes from (`flick_abi::timed::ACCESS`).
@@ -114,11 +91,8 @@ pub fn charge(
     let waits = state
         .worlds
         .own_access((place, bytes, write), chain, &progress);
-    match waits.is_late {
-        // The next access to the line is to be seen, too.
-        true => forget(state, address, bytes),
-        false => keep(state, address, bytes),
-    }
+    // Where the core waits for the line, the next access to it is to be seen, too.
+    keep(state, (address, bytes, place), !waits.is_late);
     state.sums.own_memory += u128::from(waits.migrating);
     state.sums.staying_own += u128::from(waits.staying);
     let spare = waits.staying as i64 - waits.before as i64;
@@ -150,36 +124,26 @@ pub fn charge_block(state: &mut State, address: u64, n: u64, write: bool) -> Cha
     all
 }
 
-/// For each line of an access: its element of the table, after those of other lines of its set have gone.
-fn each(state: &mut State, address: u64, bytes: u64, value: impl Fn(u64) -> u64) {
-    let (shift, sets) = state.worlds.own_shape();
-    if shift != LINE {
+/// Lines have left the nearest cache, and those of an access are in it.
+fn keep(state: &mut State, (address, bytes, place): (u64, u64, u64), is_kept: bool) {
+    drop_gone(state);
+    if !is_kept || state.worlds.own_shape().0 != LINE {
         return;
     }
-    let step = (sets as usize).clamp(1, LINE_COUNT);
-    let table = lines(state);
-    for line in address >> LINE..=(address + bytes.max(1) - 1) >> LINE {
-        let index = line as usize % LINE_COUNT;
-        for other in (index % step..LINE_COUNT).step_by(step) {
-            let new = if other == index {
-                value(line << LINE)
-            } else {
-                0
-            };
-            // SAFETY: an index of this thread's table.
-            unsafe { table.add(other).write(new) };
-        }
+    let (first, last) = (address >> LINE, (address + bytes.max(1) - 1) >> LINE);
+    for line in first..=last {
+        state
+            .lines
+            .add(line << LINE, (place >> LINE) + (line - first));
     }
 }
 
-/// The lines of an access are the most recently used ones of their sets.
-fn keep(state: &mut State, address: u64, bytes: u64) {
-    each(state, address, bytes, |line| line);
-}
-
-/// The sets of an access that is not to the host's own memory have other lines now.
-pub fn forget(state: &mut State, address: u64, bytes: u64) {
-    each(state, address, bytes, |_| 0);
+/// The code calls for lines again that have left the nearest cache.
+pub fn drop_gone(state: &mut State) {
+    let (worlds, lines) = (&mut state.worlds, &mut state.lines);
+    if !worlds.own_gone(|place| lines.remove(place)) {
+        lines.clear();
+    }
 }
 
 /// NxP code begins to run: what the host has computed until then.
@@ -192,8 +156,8 @@ pub fn nxp_begins(state: &mut State) {
 /// NxP code has run. With it the host would have used other lines.
 pub fn nxp_ends(state: &mut State) {
     if state.worlds.has_own() {
-        // SAFETY: this thread's table.
-        unsafe { lines(state).write_bytes(0, LINE_COUNT) };
+        drop_gone(state);
+        state.lines.clear();
     }
 }
 

@@ -10,9 +10,10 @@ use flick_timing::{Calls, Worlds};
 
 use super::branch_table;
 use super::clock::{START, clock};
+use super::near_lines::NearLines;
 use super::profile::account::{self, Profile};
 use super::seen_lines::Seen;
-use super::setting::{Setting, setting};
+use super::setting::{Setting, is_profiled, setting};
 use super::sites::{Key, Sites};
 use super::sums::{Sums, Times, Wait};
 use super::tile_cores;
@@ -44,6 +45,8 @@ pub struct State {
     pub worlds: Worlds,
     /// Of a profile, where the platform describes the host's own memory.
     pub seen: Seen,
+    /// The lines that its code need not tell of.
+    pub lines: &'static mut NearLines,
     pub sums: Sums,
     /// Host code's time is this and the clock.
     pub host_base: i128,
@@ -286,9 +289,11 @@ fn create_with(setting: &'static Setting) -> Own {
     let latest = u128::from(LATEST.load(Relaxed));
     let mut worlds = Worlds::new(&setting.platform);
     tile_cores::teach(&mut worlds);
+    let lines = NearLines::of_thread(worlds.has_own() && !is_profiled());
     let state = Box::leak(Box::new(State {
         worlds,
         seen: Seen::default(),
+        lines,
         sums: Sums::default(),
         host_base: -i128::from(START),
         operations_base: 0,
