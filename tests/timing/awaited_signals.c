@@ -245,7 +245,7 @@ static void interrupt(pthread_t other, const char *what) {
   check(sem_wait(&done) == 0 && rang == count + 1, what);
   check(pthread_equal(handled_by, other) && told.si_code == SI_TKILL, what);
   check(told.si_pid == getpid() && told.si_uid == getuid(), "who has sent it");
-  is_within(rang_at - began, 0, UNIT / 100, what);
+  is_soon(rang_at - began, what);
 }
 
 static void handlers(void) {
