@@ -135,10 +135,11 @@ impl Worlds {
     /// Calls a function for the lines of the host's own memory that have left the nearest cache, in any world. False:
     /// there were more.
     pub fn own_gone(&mut self, mut each: impl FnMut(u64)) -> bool {
-        let views = [&mut self.host, &mut self.staying, &mut self.before];
-        views
-            .into_iter()
-            .fold(true, |all, view| view.gone.take(&mut each) && all)
+        let mut all = true;
+        for view in [&mut self.host, &mut self.staying, &mut self.before] {
+            all &= view.gone.take(&mut each);
+        }
+        all
     }
 
     /// The kernel has given the program a page, and filled it.

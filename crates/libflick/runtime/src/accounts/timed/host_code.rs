@@ -39,7 +39,7 @@ pub unsafe fn add_unit(unit: *const TimedUnit) {
     // SAFETY: by contract.
     unsafe { price(unit) };
     drop(units);
-    drop(state::current());
+    state::current();
 }
 
 /// Prices the units that were there before the platform.
@@ -51,7 +51,7 @@ pub fn price_units() {
     }
     drop(units);
     // The first function looks for its tables when it begins.
-    drop(state::current());
+    state::current();
 }
 
 /// Whether any unit has registered itself.
