@@ -213,8 +213,8 @@ pub unsafe extern "C" fn branch() {
 pub unsafe extern "C" fn target() {
     naked_asm!(
         ".cfi_startproc",
-        "push rsi", "push r8",
-        ".cfi_def_cfa_offset 24",
+        "push rsi",
+        ".cfi_def_cfa_offset 16",
         "mov byte ptr [rdi + rax + {near}], dl",
         // The history without this target.
         "mov rax, qword ptr [rdi + {history}]",
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn target() {
         "setne cl",
         "shl ecx, 4",
         "mov word ptr [rsi], ax",
-        "pop r8", "pop rsi",
+        "pop rsi",
         ".cfi_def_cfa_offset 8",
         "ret",
         ".cfi_endproc",
